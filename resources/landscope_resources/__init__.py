@@ -1,0 +1,1 @@
+"""Icons, fonts, themes, shaders and the sample project of Landscope."""
