@@ -1,0 +1,102 @@
+"""Everything an engine says: one event carries the job it belongs to and one body."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from landscope.contract.deltas import AnyDelta
+
+PROTOCOL = 1
+Level = Literal["info", "warning", "error"]
+
+
+class Body(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag=True):
+    """Base of all bodies."""
+
+
+class Hello(Body, frozen=True, kw_only=True):
+    """First frame of a host: who speaks. ``torch`` is empty where torch is not installed."""
+
+    protocol: int
+    version: str
+    python: str
+    torch: str
+    devices: tuple[str, ...]
+    role: str
+    pid: int
+
+
+class Started(Body, frozen=True, kw_only=True):
+    """A job left the queue and runs."""
+
+    title: str
+
+
+class Progress(Body, frozen=True, kw_only=True):
+    """``done`` of ``total`` units of work; ``eta_s`` seconds left, None = not known yet."""
+
+    done: float
+    total: float
+    eta_s: float | None = None
+    what: str = ""
+
+
+class Partial(Body, frozen=True, kw_only=True):
+    """A piece of result; apply it to the session."""
+
+    delta: AnyDelta
+
+
+class Notice(Body, frozen=True, kw_only=True):
+    """Something a person should know; the work goes on."""
+
+    level: Level
+    sentence: str
+    detail: str = ""
+
+
+class Log(Body, frozen=True, kw_only=True):
+    """What the script printed. ``stream`` is "stdout" or "stderr"."""
+
+    stream: str
+    text: str
+
+
+class Paused(Body, frozen=True, kw_only=True):
+    """The job waits at a safe point until resumed."""
+
+
+class Resumed(Body, frozen=True, kw_only=True):
+    """The job goes on."""
+
+
+class Failed(Body, frozen=True, kw_only=True):
+    """The job ended with an error; results so far stay."""
+
+    sentence: str
+    detail: str = ""
+
+
+class Cancelled(Body, frozen=True, kw_only=True):
+    """The job ended because somebody cancelled it; results so far stay, the model is restored."""
+
+
+class Done(Body, frozen=True, kw_only=True):
+    """The job ended well. ``summary`` is a sentence for the log; ``answer`` what the job was asked for."""
+
+    summary: str = ""
+    answer: dict[str, Any] = {}
+
+
+AnyBody = Hello | Started | Progress | Partial | Notice | Log | Paused | Resumed | Failed | Cancelled | Done
+Update = Progress | Partial | Notice
+ENDINGS = (Failed, Cancelled, Done)
+
+
+class Event(msgspec.Struct, frozen=True):
+    """``body`` happened in the job called ``job`` (empty: in no job)."""
+
+    job: str
+    body: AnyBody
