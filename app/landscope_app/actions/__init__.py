@@ -1,0 +1,1 @@
+"""Everything a person can do in the window, in one registry."""

@@ -1,0 +1,1 @@
+"""What the window knows, without Qt: document, selection, plan of the first jobs, camera."""

@@ -1,0 +1,116 @@
+"""What is selected, without Qt: run, checkpoint, plane, line and metric, with undo."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+
+from landscope.session.model import Session
+
+Listener = Callable[[frozenset[str]], None]
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """One state of the selection; every field is a name, empty = nothing."""
+
+    run: str = ""
+    checkpoint: str = ""
+    plane: str = ""
+    line: str = ""
+    metric: str = "loss"
+    split: str = "train"
+
+
+class Selection:
+    """What the views follow.
+
+    Attributes (read them; change them through ``set``):
+        run, checkpoint: names. plane, line: ids. metric: ``loss``, ``accuracy``… split: ``train``, ``test``.
+
+    A listener is called with the names of the fields that changed, after all of them have changed.
+    """
+
+    def __init__(self) -> None:
+        self._now = Chosen()
+        self._listeners: list[Listener] = []
+
+    @property
+    def run(self) -> str:
+        """Name of the current run."""
+        return self._now.run
+
+    @property
+    def checkpoint(self) -> str:
+        """Name of the current checkpoint, within the current run."""
+        return self._now.checkpoint
+
+    @property
+    def plane(self) -> str:
+        """Id of the plane that is shown."""
+        return self._now.plane
+
+    @property
+    def line(self) -> str:
+        """Id of the line that is shown."""
+        return self._now.line
+
+    @property
+    def metric(self) -> str:
+        """The metric drawn as height."""
+        return self._now.metric
+
+    @property
+    def split(self) -> str:
+        """The split whose curves are in front."""
+        return self._now.split
+
+    @property
+    def chosen(self) -> Chosen:
+        """All fields at once, for undo and for the session's view."""
+        return self._now
+
+    def set(self, **changes: str) -> None:
+        """Change some fields; listeners hear of it once, and only if something differs.
+
+        Raises:
+            TypeError: there is no such field.
+        """
+        self.restore(replace(self._now, **changes))
+
+    def restore(self, chosen: Chosen) -> None:
+        """Go to a state that ``chosen`` gave earlier."""
+        before, self._now = self._now, chosen
+        changed = frozenset(
+            f.name for f in fields(Chosen) if getattr(before, f.name) != getattr(chosen, f.name)
+        )
+        if changed:
+            for listener in tuple(self._listeners):
+                listener(changed)
+
+    def listen(self, callback: Listener) -> Callable[[], None]:
+        """Call ``callback`` after every change; returns a function that ends it."""
+        self._listeners.append(callback)
+        return lambda: self._listeners.remove(callback) if callback in self._listeners else None
+
+    def settle(self, session: Session) -> None:
+        """Choose something wherever nothing valid is chosen: first run, last checkpoint, the run's plane."""
+        self.restore(settled(self._now, session))
+
+
+def settled(chosen: Chosen, session: Session) -> Chosen:
+    """``chosen`` with every name that the session does not know replaced by a sensible one."""
+    run = chosen.run if chosen.run in session.runs else next(iter(session.runs), "")
+    names = session.runs[run].names if run else ()
+    checkpoint = chosen.checkpoint if chosen.checkpoint in names else (names[-1] if names else "")
+    plane = chosen.plane if _belongs(session.planes, chosen.plane, run) else _first(session.planes, run)
+    line = chosen.line if _belongs(session.lines, chosen.line, run) else _first(session.lines, run)
+    return replace(chosen, run=run, checkpoint=checkpoint, plane=plane, line=line)
+
+
+def _belongs(results: dict, name: str, run: str) -> bool:  # type: ignore[type-arg]
+    return name in results and results[name].opened.run == run
+
+
+def _first(results: dict, run: str) -> str:  # type: ignore[type-arg]
+    return next((name for name, result in results.items() if result.opened.run == run), "")

@@ -1,0 +1,1 @@
+"""The look of the window: named colours, palettes, fonts."""
