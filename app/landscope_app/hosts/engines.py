@@ -1,0 +1,185 @@
+"""All hosts of a window and the queues before them: one job at a time on each."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from landscope.contract import events as e
+from landscope.contract import job as j
+from landscope_app.hosts.bridge import EngineHost
+from landscope_app.hosts.job_table import JobRow, JobTable
+from landscope_app.hosts.titles import queue_of, title_of
+
+_CRASHES_IN_A_ROW = 3
+_CRASH_WINDOW_S = 20.0
+HostMaker = Callable[[str, str], EngineHost]
+
+
+def _make_host(role: str, python: str) -> EngineHost:
+    return EngineHost(role, python)
+
+
+class Engines(QObject):
+    """Queues jobs, sends each to its host, follows them in ``table``, and brings dead hosts back.
+
+    Signals:
+        events(list[Event]): everything the hosts say, for the document.
+        jobs_changed(): the table has changed.
+        ended(JobRow): a job ended, well or not.
+        trouble(str, str): a host died: sentence and detail.
+        hello(Hello): a host is there.
+    """
+
+    events = Signal(object)
+    jobs_changed = Signal()
+    ended = Signal(object)
+    trouble = Signal(object, object)
+    hello = Signal(object)
+
+    def __init__(self, parent: QObject | None = None, make_host: HostMaker = _make_host) -> None:
+        super().__init__(parent)
+        self.table = JobTable()
+        self.python = ""
+        self._make_host = make_host
+        self._hosts: dict[str, EngineHost] = {}
+        self._crashes: dict[str, list[float]] = {}
+        self._watch = QTimer(self)
+        self._watch.setInterval(500)
+        self._watch.timeout.connect(self._look)
+
+    def warm_up(self, *queues: str) -> None:
+        """Start hosts before there is work for them: importing torch takes a second."""
+        for queue in queues:
+            self._host(queue).start()
+
+    def submit(self, name: str, job: j.AnyJob, *, front: bool = False) -> str:
+        """Queue a job; the unique id it got. ``front``: before everything that waits."""
+        row = self.table.add(name, queue_of(job), title_of(job), job, front=front)
+        self._advance(row.queue)
+        self.jobs_changed.emit()
+        return row.id
+
+    def cancel(self, name: str) -> None:
+        """Ask a job to stop; it shows "Stopping…" at once."""
+        row = self.table[name]
+        self.table.stopping(name)
+        if row.active:
+            self._host(row.queue).send(j.CancelJob(id=name))
+            self._watch.start()
+        self._changed(row)
+
+    def pause(self, name: str) -> None:
+        """Let a running job wait at its next safe point."""
+        row = self.table[name]
+        if row.state == "running":
+            self._host(row.queue).send(j.PauseJob(id=name))
+
+    def resume(self, name: str) -> None:
+        """Let a paused job go on."""
+        row = self.table[name]
+        if row.state == "paused":
+            self._host(row.queue).send(j.ResumeJob(id=name))
+
+    def stop_now(self, name: str) -> None:
+        """Kill the host of a job that does not answer; results so far stay."""
+        row = self.table[name]
+        if row.active:
+            self.table.stopping(name)
+            self._host(row.queue).stop_now()
+
+    def cancel_all(self) -> None:
+        """Ask every job to stop, those that wait first."""
+        for row in sorted(self.table.rows, key=lambda row: row.active):
+            if row.active or row.state == "queued":
+                self.cancel(row.id)
+
+    @property
+    def busy(self) -> tuple[JobRow, ...]:
+        """The jobs that run or wait."""
+        return tuple(r for r in self.table.rows if r.active or r.state == "queued")
+
+    def restart(self, python: str = "") -> None:
+        """Forget all jobs and hosts (another project, another interpreter)."""
+        self.close()
+        self.python = python
+        self.table.clear()
+        self.jobs_changed.emit()
+
+    def close(self) -> None:
+        """End all hosts."""
+        self._watch.stop()
+        for host in self._hosts.values():
+            host.close(0.2)
+            host.deleteLater()
+        self._hosts = {}
+
+    def pid(self, queue: str) -> int:
+        """Process id of a host, 0 where there is none."""
+        return self._hosts[queue].pid if queue in self._hosts else 0
+
+    def _host(self, queue: str) -> EngineHost:
+        if queue not in self._hosts:
+            host = self._make_host("reader" if queue == "reader" else "engine", self.python)
+            host.setParent(self)
+            host.events.connect(lambda batch, queue=queue: self._take(queue, batch))
+            host.hello.connect(self.hello)
+            host.died.connect(lambda said, detail, queue=queue: self._revive(queue, said, detail))
+            self._hosts[queue] = host
+        return self._hosts[queue]
+
+    def _advance(self, queue: str) -> None:
+        row = self.table.next_queued(queue)
+        if row is not None:
+            self.table.sent(row.id)
+            self._host(queue).send(j.RunJob(id=row.id, job=row.job))
+
+    def _take(self, queue: str, batch: list[e.Event]) -> None:
+        self.events.emit(batch)
+        finished = []
+        for event in batch:
+            self.table.take(event)
+            if isinstance(event.body, e.ENDINGS) and event.job in self.table:
+                finished.append(self.table[event.job])
+        self._advance(queue)
+        for row in finished:
+            self._crashes.pop(queue, None)
+            self.ended.emit(row)
+        self.jobs_changed.emit()
+
+    def _revive(self, queue: str, sentence: str, detail: str) -> None:
+        """The host is gone: end its job with a sentence; go on with the rest in a new one."""
+        now = time.monotonic()
+        crashes = [t for t in self._crashes.get(queue, []) if now - t < _CRASH_WINDOW_S] + [now]
+        self._crashes[queue] = crashes
+        row = self.table.active(queue)
+        wanted = row is not None and row.state == "stopping"
+        said = "Stopped at once; what was measured stays." if wanted else sentence
+        lost = self.table.lost(queue, said, detail)
+        if len(crashes) >= _CRASHES_IN_A_ROW and not wanted:
+            self._give_up(queue)
+        if said and not wanted:
+            self.trouble.emit(said, detail)
+        if lost is not None:
+            self.ended.emit(lost)
+        self._advance(queue)
+        self.jobs_changed.emit()
+
+    def _give_up(self, queue: str) -> None:
+        for row in self.table.rows:
+            if row.queue == queue and row.state == "queued":
+                self.table.stopping(row.id)
+
+    def _changed(self, row: JobRow) -> None:
+        if self.table[row.id].state == "cancelled":
+            self.ended.emit(self.table[row.id])
+        self._advance(row.queue)
+        self.jobs_changed.emit()
+
+    def _look(self) -> None:
+        """While something is asked to stop, let the panel offer "Stop now" in time."""
+        if not any(row.state == "stopping" for row in self.table.rows):
+            self._watch.stop()
+        self.jobs_changed.emit()

@@ -1,0 +1,160 @@
+"""The table of jobs, without Qt: what was asked for, how far it is, and how it ended."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from landscope.contract import events as e
+from landscope.contract.job import AnyJob
+
+JobState = Literal["queued", "running", "paused", "stopping", "done", "failed", "cancelled"]
+ENDED: tuple[JobState, ...] = ("done", "failed", "cancelled")
+
+
+@dataclass(frozen=True)
+class JobRow:
+    """One job.
+
+    Attributes:
+        id: unique name. queue: name of the host it runs on. title: what a person reads.
+        done, total: units of work, total 0 = not known yet. eta_s: seconds left at ``told``, None = unknown.
+        what: what is being done just now. sentence: how it ended. answer: of ``Done``.
+        began, ended: ``time.monotonic()``, 0 = not yet. worked_s: seconds spent, without pauses.
+    """
+
+    id: str
+    queue: str
+    title: str
+    job: AnyJob
+    state: JobState = "queued"
+    done: float = 0.0
+    total: float = 0.0
+    eta_s: float | None = None
+    what: str = ""
+    sentence: str = ""
+    detail: str = ""
+    answer: dict[str, object] = field(default_factory=dict)
+    began: float = 0.0
+    ended: float = 0.0
+    asked_to_stop: float = 0.0
+
+    @property
+    def share(self) -> float:
+        """Done part in [0, 1]."""
+        if self.state == "done":
+            return 1.0
+        return min(1.0, self.done / self.total) if self.total > 0 else 0.0
+
+    @property
+    def active(self) -> bool:
+        """Whether it occupies its host."""
+        return self.state in ("running", "paused", "stopping")
+
+
+class JobTable:
+    """All jobs of a window, in the order they were asked for."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._rows: dict[str, JobRow] = {}
+        self._clock = clock
+
+    def __getitem__(self, name: str) -> JobRow:
+        """The job called ``name``; KeyError where there is none."""
+        return self._rows[name]
+
+    def __contains__(self, name: object) -> bool:
+        """Whether a job has this name."""
+        return name in self._rows
+
+    @property
+    def rows(self) -> tuple[JobRow, ...]:
+        """All jobs, oldest first."""
+        return tuple(self._rows.values())
+
+    def add(self, name: str, queue: str, title: str, job: AnyJob, *, front: bool = False) -> JobRow:
+        """Put a job into its queue; a name that is taken gets a number. ``front``: before all that wait."""
+        unique, number = name, 2
+        while unique in self._rows:
+            unique, number = f"{name}~{number}", number + 1
+        row = JobRow(id=unique, queue=queue, title=title, job=job)
+        self._rows = {unique: row, **self._rows} if front else {**self._rows, unique: row}
+        return row
+
+    def next_queued(self, queue: str) -> JobRow | None:
+        """The job to send to a host now: None while one occupies it or nothing waits."""
+        mine = [row for row in self._rows.values() if row.queue == queue]
+        if any(row.active for row in mine):
+            return None
+        return next((row for row in mine if row.state == "queued"), None)
+
+    def active(self, queue: str) -> JobRow | None:
+        """The job that occupies a host."""
+        return next((r for r in self._rows.values() if r.queue == queue and r.active), None)
+
+    def sent(self, name: str) -> None:
+        """The job was given to its host."""
+        self._change(name, state="running", began=self._clock())
+
+    def take(self, event: e.Event) -> None:
+        """Follow one event; events of jobs that ended or were never asked for change nothing."""
+        row = self._rows.get(event.job)
+        if row is None or row.state in ENDED:
+            return
+        body = event.body
+        if isinstance(body, e.Started):
+            self._change(row.id, began=self._clock())
+        elif isinstance(body, e.Progress):
+            self._change(row.id, done=body.done, total=body.total, eta_s=body.eta_s, what=body.what)
+        elif isinstance(body, e.Paused) and row.state == "running":
+            self._change(row.id, state="paused")
+        elif isinstance(body, e.Resumed) and row.state == "paused":
+            self._change(row.id, state="running")
+        elif isinstance(body, e.ENDINGS):
+            self._end(row, body)
+
+    def _end(self, row: JobRow, body: e.AnyBody) -> None:
+        if isinstance(body, e.Done):
+            self._finish(row.id, "done", body.summary, answer=dict(body.answer))
+        elif isinstance(body, e.Failed):
+            self._finish(row.id, "failed", body.sentence, detail=body.detail)
+        else:
+            self._finish(row.id, "cancelled", "Cancelled; what was measured stays.")
+
+    def _finish(self, name: str, state: JobState, sentence: str, **more: object) -> None:
+        self._change(name, state=state, sentence=sentence, ended=self._clock(), eta_s=None, **more)
+
+    def stopping(self, name: str) -> None:
+        """Somebody asked the job to stop: a queued one ends now, a running one at its next safe point."""
+        row = self._rows[name]
+        if row.state == "queued":
+            self._finish(name, "cancelled", "Cancelled before it began.")
+        elif row.state in ("running", "paused"):
+            self._change(name, state="stopping", asked_to_stop=self._clock(), eta_s=None)
+
+    def overdue(self, seconds: float = 2.0) -> tuple[str, ...]:
+        """Jobs that were asked to stop and have not answered for ``seconds``."""
+        now = self._clock()
+        return tuple(r.id for r in self.rows if r.state == "stopping" and now - r.asked_to_stop >= seconds)
+
+    def lost(self, queue: str, sentence: str, detail: str = "") -> JobRow | None:
+        """The host of ``queue`` is gone: its active job ends with ``sentence``; that job as it now is."""
+        row = self.active(queue)
+        if row is None:
+            return None
+        state: JobState = "cancelled" if row.state == "stopping" else "failed"
+        self._finish(row.id, state, sentence, detail=detail)
+        return self._rows[row.id]
+
+    def drop_ended(self) -> None:
+        """Forget the jobs that have ended."""
+        self._rows = {name: row for name, row in self._rows.items() if row.state not in ENDED}
+
+    def clear(self) -> None:
+        """Forget all jobs (another project is opened)."""
+        self._rows = {}
+
+    def _change(self, name: str, **changes: object) -> None:
+        self._rows[name] = replace(self._rows[name], **changes)  # type: ignore[arg-type]
