@@ -1,1 +1,36 @@
-"""The engine of Landscope."""
+"""Landscope: see how a PyTorch network trained.
+
+>>> import landscope
+>>> plane = landscope.open_project("sample").plane(grid=9)    # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+try:
+    __version__ = version("landscope")
+except PackageNotFoundError:  # a frozen build carries no metadata
+    __version__ = "0.1.0"
+
+_FROM = {
+    "Project": "landscope.api",
+    "open_project": "landscope.api",
+    "LandscopeError": "landscope.contract.errors",
+    "Session": "landscope.session.model",
+}
+__all__ = ["LandscopeError", "Project", "Session", "__version__", "open_project"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import public names when first used (PEP 562): ``import landscope`` alone costs nothing."""
+    if name not in _FROM:
+        raise AttributeError(f"module 'landscope' has no attribute {name!r}")
+    import importlib
+
+    return getattr(importlib.import_module(_FROM[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -6,7 +6,7 @@ Arrays travel as (dtype, shape, raw bytes).
 from __future__ import annotations
 
 import struct
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO
 
 import msgspec
 import numpy as np
@@ -16,7 +16,6 @@ from landscope.contract.errors import ProtocolError
 MAX_FRAME = 1 << 30
 _LENGTH = struct.Struct("<I")
 _KINDS = "biuf"
-T = TypeVar("T")
 
 
 def _from_array(value: Any) -> Any:
@@ -47,7 +46,7 @@ def encode(message: Any) -> bytes:
     return _LENGTH.pack(len(body)) + body
 
 
-def decoder(kind: type[T]) -> msgspec.msgpack.Decoder[T]:
+def decoder(kind: Any) -> msgspec.msgpack.Decoder[Any]:
     """A decoder for the bodies of frames of one kind (``Event`` or ``AnyCommand``)."""
     return msgspec.msgpack.Decoder(kind, dec_hook=_to_array)
 

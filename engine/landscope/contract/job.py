@@ -97,7 +97,7 @@ class PlaneJob(Job, frozen=True, kw_only=True):
 class ReadSessionJob(msgspec.Struct, frozen=True, kw_only=True, tag_field="job", tag=True):
     """Read a foreign session file in the reader process: its content is sent as deltas, then the rest.
 
-    ``Done.answer`` holds ``title, uuid, created, saves, project, view, settings, log``.
+    ``Done.answer`` is what ``Session.adopt`` takes.
     """
 
     path: str

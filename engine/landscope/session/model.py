@@ -192,6 +192,26 @@ class Session(msgspec.Struct, kw_only=True):
             raise TypeError(f"{type(delta).__name__} is not a delta")
         handler(self, delta)
 
+    def remainder(self) -> dict[str, Any]:
+        """What deltas do not carry, as plain data: title, project, provenance, settings, view, log."""
+        plain = {name: getattr(self, name) for name in _REMAINDER}
+        found: dict[str, Any] = msgspec.to_builtins(plain)
+        return found
+
+    def adopt(self, remainder: dict[str, Any]) -> None:
+        """Take in what ``remainder`` of another session gave.
+
+        Raises:
+            msgspec.ValidationError: a field has the wrong type.
+        """
+        fields = {f.name: f.type for f in msgspec.structs.fields(Session)}
+        for name in _REMAINDER:
+            if name in remainder:
+                setattr(self, name, msgspec.convert(remainder[name], fields[name]))
+
+
+_REMAINDER = ("uuid", "title", "created", "saves", "project", "settings", "view", "log")
+
 
 def _run(session: Session, name: str) -> Run:
     return session.runs.setdefault(name, Run(name=name, folder=""))

@@ -1,0 +1,52 @@
+"""``landscope info`` and ``landscope export``: what a session holds, and its data as files."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from landscope.contract.errors import OptionError
+from landscope.export.data import export_csv, export_npz
+from landscope.export.summary import summary
+from landscope.session.read import read
+
+_WRITERS = {"csv": export_csv, "npz": export_npz}
+
+
+def info(options: argparse.Namespace) -> int:
+    """Print what a session holds; returns the exit code."""
+    found = summary(read(options.path))
+    print(json.dumps(found, indent=2, allow_nan=False) if options.json else as_text(found))
+    return 0
+
+
+def export(options: argparse.Namespace) -> int:
+    """Write CSV and NPZ files, print their names; returns the exit code."""
+    formats = [word.strip() for word in options.format.split(",")]
+    for word in formats:
+        if word not in _WRITERS:
+            raise OptionError(f"--format does not know “{word}”; it takes csv, npz or csv,npz.")
+    session = read(options.path)
+    options.output.mkdir(parents=True, exist_ok=True)
+    for word in formats:
+        for path in _WRITERS[word](session, options.output):
+            print(path)
+    return 0
+
+
+def as_text(value: Any, indent: int = 0) -> str:
+    """Nested facts as indented lines."""
+    pad = "  " * indent
+    if isinstance(value, dict):
+        return "\n".join(_entry(pad, key, item, indent) for key, item in value.items())
+    if isinstance(value, list):
+        return "\n".join(f"{pad}- {as_text(item, indent + 1).lstrip()}" for item in value)
+    return f"{pad}{value}"
+
+
+def _entry(pad: str, key: str, item: Any, indent: int) -> str:
+    if isinstance(item, dict | list) and item:
+        return f"{pad}{key}:\n{as_text(item, indent + 1)}"
+    text = str(item)
+    return f"{pad}{key}: {text if chr(10) not in text else f'({len(text.splitlines())} lines)'}"

@@ -1,0 +1,123 @@
+"""``landscope``: the window, or one of the verbs for machines with no screen.
+
+Exit codes: 0 all done; 2 bad input, or an analysis could not be made (what could be is saved);
+130 interrupted (what was found is saved).
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import NoReturn
+
+import landscope
+from landscope.contract.errors import LandscopeError
+from landscope.contract.plan import ANALYSES
+
+BAD_INPUT = 2
+INTERRUPTED = 130
+_VERBS = ("run", "info", "render", "export", "trust", "sample")
+_INSTALL_WINDOW = 'The window is not installed; run: pip install "landscope[app]"'
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the command line; returns the exit code."""
+    words = sys.argv[1:] if argv is None else argv
+    try:
+        return _dispatch(words)
+    except LandscopeError as error:
+        print(f"landscope: {error.sentence}", file=sys.stderr)
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _dispatch(words: list[str]) -> int:
+    if words and words[0] in ("render", "sample"):
+        return _window("render" if words[0] == "render" else "window", words[words[0] == "render" :])
+    if not words or (words[0] not in _VERBS and not words[0].startswith("-")):
+        return _window("window", words)
+    options = _parser().parse_args(words)
+    if options.verb is None:
+        return _window("window", words)
+    if options.verb == "run":
+        from landscope.cli.run import run
+
+        return run(options)
+    if options.verb == "trust":
+        from landscope.cli.trust import trust
+
+        return trust(options)
+    from landscope.cli.inspect import export, info
+
+    return info(options) if options.verb == "info" else export(options)
+
+
+def _window(name: str, words: list[str]) -> int:
+    """Hand over to the program registered under ``landscope.window``; the engine never names it."""
+    for entry in entry_points(group="landscope.window", name=name):
+        try:
+            program = entry.load()
+        except ImportError as error:
+            raise LandscopeError(f"{_INSTALL_WINDOW} ({error})") from error
+        return int(program(words))
+    raise LandscopeError(_INSTALL_WINDOW)
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        print(f"landscope: {message}.", file=sys.stderr)
+        sys.exit(BAD_INPUT)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="landscope",
+        description="See how a PyTorch network trained. Without a verb: open the window.",
+        epilog="landscope [PATH] opens the window; landscope sample opens it on the sample project; "
+        "landscope render SESSION -o DIR draws pictures without a screen.",
+    )
+    parser.add_argument("--version", action="version", version=f"landscope {landscope.__version__}")
+    verbs = parser.add_subparsers(dest="verb", metavar="{run,info,render,export,trust,sample}")
+    _add_run(verbs.add_parser("run", help="analyse a project and save a session"))
+    _add_session_verbs(verbs)
+    trust = verbs.add_parser("trust", help="say that code of a folder may run, or take it back")
+    trust.add_argument("folder", type=Path, nargs="?", help="without it: list the trusted folders")
+    trust.add_argument("--revoke", action="store_true", help="take the trust back")
+    verbs.add_parser("render", help="draw the pictures of a session; see landscope render --help")
+    verbs.add_parser("sample", help="open the window on the sample project")
+    return parser
+
+
+def _add_session_verbs(verbs: argparse._SubParsersAction[_Parser]) -> None:
+    info = verbs.add_parser("info", help="what a session or project holds")
+    info.add_argument("path", type=Path, help="a session file")
+    info.add_argument("--json", action="store_true", help="for scripts")
+    export = verbs.add_parser("export", help="write the data of a session as CSV and NPZ")
+    export.add_argument("path", type=Path, help="a session file")
+    export.add_argument("-o", "--output", type=Path, required=True, help="folder for the files")
+    export.add_argument("--format", default="csv,npz", help="csv, npz or both (default: %(default)s)")
+
+
+def _add_run(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("project", help="a folder, a script, a landscope.toml, or the word sample")
+    parser.add_argument("-o", "--output", type=Path, required=True, help="session file to write (.h5)")
+    parser.add_argument("--only", default="", help=f"comma-separated: {', '.join(ANALYSES)}")
+    parser.add_argument("--run", action="append", default=[], help="only this run (may be repeated)")
+    parser.add_argument("--grid", type=int, help="points per axis of planes: 5, 9, 17, 33, 65 or 129")
+    parser.add_argument("--points", type=int, help="points of lines")
+    parser.add_argument("--reach", type=float, help="half extent of random planes (1 = the weights' length)")
+    parser.add_argument("--seed", type=int, help="seed of random directions")
+    parser.add_argument("--batchnorm", choices=("auto", "frozen", "recalibrated"), help="BatchNorm policy")
+    parser.add_argument("--samples", type=int, help="samples per split (0 = all)")
+    parser.add_argument("--device", help="auto, cpu, cuda, cuda:1 or mps")
+    parser.add_argument("--threads", type=int, help="intra-op threads of torch")
+    parser.add_argument("--trust", action="store_true", help="the code of this folder may run")
+    parser.add_argument("--quiet", action="store_true", help="only errors")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

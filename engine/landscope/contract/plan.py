@@ -1,0 +1,65 @@
+"""Which jobs a project gets when nobody asks for anything special, and in which order.
+
+Window and command line share it: cheap and telling first (bars, losses, distances), then surfaces.
+"""
+
+from __future__ import annotations
+
+from landscope.contract.job import (
+    AnyJob,
+    DistanceJob,
+    EvaluateJob,
+    LineJob,
+    PlaneJob,
+    SaturationJob,
+)
+from landscope.contract.options import (
+    DistanceOptions,
+    LandscapeOptions,
+    PlaneKind,
+    ProjectSpec,
+    SaturationOptions,
+)
+
+ANALYSES = ("losses", "saturation", "distance", "line", "plane")
+PLANES: tuple[PlaneKind, ...] = ("trajectory", "random")
+
+
+def plan(
+    project: ProjectSpec, runs: tuple[str, ...], only: tuple[str, ...] = ANALYSES
+) -> list[tuple[str, AnyJob]]:
+    """(name, job) in order; without a trusted script only distances can be had.
+
+    ``runs`` are run names; ``only`` restricts to some of ANALYSES. The name of a line's or plane's job is
+    also the id of its result.
+    """
+    if not (project.script and project.trusted):
+        only = tuple(name for name in only if name == "distance")
+    jobs: list[tuple[str, AnyJob]] = []
+    for analysis in ANALYSES:
+        if analysis in only:
+            for run in runs:
+                jobs += _jobs(analysis, project, run)
+    return jobs
+
+
+def _jobs(analysis: str, project: ProjectSpec, run: str) -> list[tuple[str, AnyJob]]:
+    landscape = project.landscape or LandscapeOptions()
+    if analysis == "losses":
+        return [(f"{run}-losses", EvaluateJob(project=project, run=run))]
+    if analysis == "saturation":
+        options = project.saturation or SaturationOptions()
+        return [(f"{run}-saturation", SaturationJob(project=project, run=run, options=options))]
+    if analysis == "distance":
+        distance = project.distance or DistanceOptions()
+        return [(f"{run}-distance", DistanceJob(project=project, run=run, options=distance))]
+    if analysis == "line":
+        name = f"{run}-line"
+        return [(name, LineJob(project=project, id=name, run=run, options=landscape))]
+    return [
+        (
+            f"{run}-{kind}",
+            PlaneJob(project=project, id=f"{run}-{kind}", run=run, kind=kind, options=landscape),
+        )
+        for kind in PLANES
+    ]

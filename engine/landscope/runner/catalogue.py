@@ -1,0 +1,161 @@
+"""Which analyses exist: one entry per kind of job. A new analysis is one function and one line here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from landscope.contract import job as j
+from landscope.contract.deltas import Provenance
+from landscope.contract.errors import OptionError
+from landscope.contract.events import Done, Notice, Partial, Update
+from landscope.contract.options import ProjectSpec
+
+if TYPE_CHECKING:
+    from landscope.runner.bench import Bench
+
+Updates = Iterator[Update | Done]
+
+
+def updates(job: j.AnyJob, bench: Bench, token: j.CancelToken) -> Updates:
+    """Everything the job has to say, lazily. Raises as the analysis does."""
+    return _ANALYSES[type(job)](job, bench, token)
+
+
+def title(job: j.AnyJob) -> str:
+    """What a person reads in the list of jobs."""
+    run = getattr(job, "run", "")
+    return f"{_TITLES[type(job)](job)}{' · ' + run if run else ''}"
+
+
+def _folder(project: ProjectSpec, run: str) -> Path:
+    from landscope.project.spec import run_name
+
+    for folder in project.runs:
+        if run_name(folder) == run:
+            return Path(folder)
+    known = ", ".join(run_name(folder) for folder in project.runs) or "none"
+    raise OptionError(f"There is no run called “{run}” in {project.root}; known runs: {known}.")
+
+
+def _list(job: j.ListJob, _bench: Bench, token: j.CancelToken) -> Updates:
+    from landscope.checkpoints.discover import list_run
+    from landscope.project.spec import run_name
+
+    for folder in job.project.runs:
+        token.check()
+        yield Partial(delta=list_run(Path(folder), run=run_name(folder), trusted=job.project.trusted))
+
+
+def _probe(job: j.ProbeJob, bench: Bench, token: j.CancelToken) -> Updates:
+    from landscope.project.probe import probe
+
+    subject = bench.subject(job.project, _first_run(job.project))
+    token.check()
+    yield from subject.notices
+    yield Done(summary="One batch ran.", answer=probe(subject))
+
+
+def _first_run(project: ProjectSpec) -> str:
+    from landscope.project.spec import run_name
+
+    return run_name(project.runs[0]) if project.runs else ""
+
+
+def _candidates(job: j.CandidatesJob, _bench: Bench, _token: j.CancelToken) -> Updates:
+    import msgspec
+
+    from landscope.project.candidates import find_candidates
+
+    found = find_candidates(Path(job.project.script))
+    yield Done(answer=msgspec.to_builtins(found))
+
+
+def _on_subject(load: Callable[[], Callable[..., Iterator[Update]]]) -> Callable[..., Updates]:
+    """An analysis over a subject: says the subject's notices and facts first, then what it finds."""
+
+    def run(job: Any, bench: Bench, token: j.CancelToken) -> Updates:
+        from landscope.runner.facts import facts
+
+        analyse = load()
+        subject = bench.subject(job.project, job.run)
+        token.check()
+        yield from _first_time(subject.notices)
+        yield Partial(delta=subject.listed)
+        yield Partial(delta=Provenance(facts=facts(subject)))
+        yield from analyse(subject, job, token)
+
+    return run
+
+
+def _first_time(notices: list[Notice]) -> list[Notice]:
+    """A subject's notices are said once, by the first job that uses it."""
+    said, notices[:] = list(notices), []
+    return said
+
+
+def _evaluate() -> Callable[..., Iterator[Update]]:
+    from landscope.project.evaluate import analyse
+
+    return analyse
+
+
+def _saturation() -> Callable[..., Iterator[Update]]:
+    from landscope.saturation.analysis import analyse
+
+    return analyse
+
+
+def _line() -> Callable[..., Iterator[Update]]:
+    from landscope.landscape.analysis import analyse_line
+
+    return analyse_line
+
+
+def _plane() -> Callable[..., Iterator[Update]]:
+    from landscope.landscape.analysis import analyse_plane
+
+    return analyse_plane
+
+
+def _distance(job: j.DistanceJob, _bench: Bench, token: j.CancelToken) -> Updates:
+    from landscope.distance.analysis import analyse_files
+
+    folder = _folder(job.project, job.run)
+    yield from analyse_files(folder, job.run, job, token, trusted=job.project.trusted)
+
+
+def _read_session(job: j.ReadSessionJob, _bench: Bench, token: j.CancelToken) -> Updates:
+    from landscope.session.deltas import as_deltas
+    from landscope.session.read import read
+
+    session = read(Path(job.path))
+    for delta in as_deltas(session):
+        token.check()
+        yield Partial(delta=delta)
+    yield Done(answer=session.remainder())
+
+
+_ANALYSES: dict[type, Callable[..., Updates]] = {
+    j.ListJob: _list,
+    j.ProbeJob: _probe,
+    j.CandidatesJob: _candidates,
+    j.EvaluateJob: _on_subject(_evaluate),
+    j.SaturationJob: _on_subject(_saturation),
+    j.DistanceJob: _distance,
+    j.LineJob: _on_subject(_line),
+    j.PlaneJob: _on_subject(_plane),
+    j.ReadSessionJob: _read_session,
+}
+_TITLES: dict[type, Callable[[Any], str]] = {
+    j.ListJob: lambda _job: "Checkpoints",
+    j.ProbeJob: lambda _job: "Test of the script",
+    j.CandidatesJob: lambda _job: "Look at the script",
+    j.EvaluateJob: lambda _job: "Losses",
+    j.SaturationJob: lambda _job: "Saturation",
+    j.DistanceJob: lambda _job: "Distances",
+    j.LineJob: lambda _job: "Line",
+    j.PlaneJob: lambda job: f"{job.kind.capitalize()} plane",
+    j.ReadSessionJob: lambda _job: "Open session",
+}
