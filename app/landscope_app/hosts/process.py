@@ -23,12 +23,14 @@ _STDERR_LINES = 200
 
 
 def host_command(role: str, python: str = "") -> list[str]:
-    """How a host is started: in the project's interpreter, else in this program's own."""
-    if python:
-        return [python, "-P", "-m", "landscope.runner.host", f"--role={role}"]
-    if getattr(sys, "frozen", False):
-        return [sys.executable, f"--role={role}"]
-    return [sys.executable, "-P", "-m", "landscope.runner.host", f"--role={role}"]
+    """How a host is started: in the project's interpreter, else in this program's own.
+
+    It is nice and has one intra-op thread, so that drawing keeps its core.
+    """
+    options = [f"--role={role}", f"--nice={_NICE}", "--threads=1"]
+    if getattr(sys, "frozen", False) and not python:
+        return [sys.executable, *options]
+    return [python or sys.executable, "-P", "-m", "landscope.runner.host", *options]
 
 
 class HostProcess:
@@ -147,7 +149,6 @@ class HostProcess:
             except OSError as error:
                 self._ended(f"The engine could not be started with {self._command[0]}: {error.strerror}.", "")
                 return False
-        _be_nice(self._process.pid)
         return True
 
     def _read(self, process: subprocess.Popen[bytes]) -> None:
@@ -202,10 +203,3 @@ def _quiet_on_windows() -> dict[str, Any]:
     if sys.platform == "win32":
         return {"creationflags": subprocess.CREATE_NO_WINDOW | subprocess.BELOW_NORMAL_PRIORITY_CLASS}
     return {}
-
-
-def _be_nice(pid: int) -> None:
-    """Let drawing keep its core. Set before the child makes threads, which inherit it."""
-    if hasattr(os, "setpriority"):
-        with contextlib.suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, pid, _NICE)

@@ -7,6 +7,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
 from landscope.contract import events as e
 from landscope.contract.deltas import AnyDelta
 from landscope.session.model import LogLine, Session
@@ -89,10 +93,24 @@ class Document:
         """Remember the state of the window in the session; it is saved with it, but is no unsaved work."""
         self.session.view = view
 
-    def saved(self, path: Path) -> None:
-        """The session as it is now lies in ``path``."""
-        self.path, self.dirty = path, False
+    def snapshot(self) -> Session:
+        """A copy that does not change while it is written: arrays and tables are copied, deltas shared."""
+        return frozen_copy(self.session)
+
+    def saving(self) -> None:
+        """What is known now is being written; what arrives from here on makes the document dirty again."""
+        self.dirty = False
         self._tell_state()
+
+    def saved(self, path: Path) -> None:
+        """The session as it was at ``saving`` lies in ``path``."""
+        self.path = path
+        self.session.saves += 1
+        self._tell_state()
+
+    def not_saved(self) -> None:
+        """Writing failed."""
+        self._touch()
 
     def _touch(self) -> None:
         if not self.dirty:
@@ -102,6 +120,40 @@ class Document:
     def _tell_state(self) -> None:
         for callback in tuple(self._state_listeners):
             callback()
+
+
+def frozen_copy(session: Session) -> Session:
+    """The session with its own dictionaries and arrays of values; frozen deltas are shared."""
+    return replace(
+        session,
+        runs={
+            k: replace(r, measured={s: dict(m) for s, m in r.measured.items()})
+            for k, r in session.runs.items()
+        },
+        saturation={k: replace(v, measured=dict(v.measured)) for k, v in session.saturation.items()},
+        distances={k: replace(v, measured=dict(v.measured)) for k, v in session.distances.items()},
+        lines={
+            k: replace(v, values=_copies(v.values), state=v.state.copy()) for k, v in session.lines.items()
+        },
+        planes={
+            k: replace(
+                v,
+                values=_copies(v.values),
+                state=v.state.copy(),
+                levels=dict(v.levels),
+                trajectories=dict(v.trajectories),
+            )
+            for k, v in session.planes.items()
+        },
+        provenance=dict(session.provenance),
+        settings=dict(session.settings),
+        view=dict(session.view),
+        log=list(session.log),
+    )
+
+
+def _copies(values: dict[str, NDArray[np.float64]]) -> dict[str, NDArray[np.float64]]:
+    return {name: array.copy() for name, array in values.items()}
 
 
 def _join(listeners: list[T], callback: T) -> Callable[[], None]:

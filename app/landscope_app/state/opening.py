@@ -1,0 +1,36 @@
+"""Which jobs a project gets when it is opened in the window, without Qt: telling things first."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from landscope.contract.job import AnyJob, ListJob
+from landscope.contract.options import ProjectSpec
+from landscope.contract.plan import plan
+
+_FIRST = ("saturation", "losses", "distance", "plane", "line")
+
+
+def opening_jobs(project: ProjectSpec, runs: tuple[str, ...]) -> list[tuple[str, AnyJob]]:
+    """(name, job) in order: the list of files, then everything about the first run, then the others.
+
+    Statistics and landscape jobs wait in queues of their own, so only the order within each kind counts:
+    bars before losses before distances, planes before lines, and all of one kind of plane before the next.
+    Without a script, or without trust in it, only distances are asked for.
+    """
+    project = for_window(project)
+    jobs: list[tuple[str, AnyJob]] = [("list", ListJob(project=project))]
+    usable = project if project.trusted else replace(project, script="")
+    for analysis in _FIRST:
+        jobs += plan(usable, runs, (analysis,))
+    return sorted(jobs, key=_rank)
+
+
+def for_window(project: ProjectSpec) -> ProjectSpec:
+    """The project with one intra-op thread per worker: drawing keeps its core."""
+    return replace(project, engine=replace(project.engine, threads=project.engine.threads or 1))
+
+
+def _rank(item: tuple[str, AnyJob]) -> int:
+    """Second kinds of planes come after the first kind of every run."""
+    return 1 if item[0].endswith("-random") else 2 if item[0].endswith("-line") else 0

@@ -1,0 +1,127 @@
+"""Running analyses: events into the document, previews inside a budget, refining, running again."""
+
+from __future__ import annotations
+
+import time
+
+from msgspec.structs import replace
+from PySide6.QtCore import QObject, Signal
+
+from landscope.contract import deltas as d
+from landscope.contract import events as e
+from landscope.contract.job import AnyJob, LineJob, PlaneJob
+from landscope.contract.options import LandscapeOptions
+from landscope_app.hosts.job_table import JobRow
+from landscope_app.state.cost import policy_of
+from landscope_app.state.preview import Refinement, stops_here
+from landscope_app.state.resume import resumed
+from landscope_app.work.context import Context
+
+PREVIEW_ENDED = "Preview; refine it for the full grid."
+
+
+class Analyses(QObject):
+    """Feeds the document from the engines and decides how far planes go by themselves.
+
+    Signals:
+        previews_changed(): a plane reached a level, ended or began: what can be refined is another.
+        answered(JobRow): a job that was no analysis ended (probe, candidates, session).
+    """
+
+    previews_changed = Signal()
+    answered = Signal(object)
+
+    def __init__(self, context: Context, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._context = context
+        self._whole: set[str] = set()
+        self._previewed: dict[str, PlaneJob] = {}
+        self._private: set[str] = set()
+        context.engines.events.connect(self._take)
+        context.engines.ended.connect(self._ended)
+
+    def keep_private(self, job_id: str) -> None:
+        """Events of this job are no results of the document (a session being read)."""
+        self._private.add(job_id)
+
+    def run(self, job: AnyJob, *, whole: bool = True) -> str:
+        """Run a line or plane that the person asked for; ``whole``: without a budget."""
+        name = job.id if isinstance(job, (LineJob, PlaneJob)) else type(job).__name__
+        job_id = self._context.engines.submit(name, resumed(job, self._context.document.session), front=True)
+        if whole:
+            self._whole.add(job_id)
+        return job_id
+
+    def again(self, row: JobRow) -> str:
+        """Run a job that ended once more; points of a plane that are known are kept."""
+        return self.run(row.job)
+
+    def refinement(self, plane: str) -> Refinement | None:
+        """What is left of a plane that stopped after its preview or was cancelled; None = nothing."""
+        job = self._previewed.get(plane)
+        found = self._context.document.session.planes.get(plane)
+        if job is None or found is None or job.options.grid in found.levels:
+            return None
+        points = max(found.levels, default=0)
+        left = Refinement(points, job.options.grid, None)
+        samples = job.project.data.samples
+        policy = policy_of(job.options, job.kind)
+        cost = self._context.cost.expect(job.run, policy, samples, left.evaluations)
+        return replace_seconds(left, cost.seconds)
+
+    def refine(self, plane: str) -> None:
+        """Measure the rest of a plane."""
+        job = self._previewed.pop(plane, None)
+        if job is not None:
+            self.run(job)
+            self.previews_changed.emit()
+
+    def forget(self) -> None:
+        """Another project is opened."""
+        self._whole, self._previewed, self._private = set(), {}, set()
+
+    def _take(self, batch: list[e.Event]) -> None:
+        for event in batch:
+            if event.job in self._private and not isinstance(event.body, (e.Notice, e.Failed)):
+                continue
+            if isinstance(event.body, e.Hello):
+                self._context.devices = event.body.devices
+            self._context.document.take(event)
+            if isinstance(event.body, e.Partial) and isinstance(event.body.delta, d.PlaneLevel):
+                self._level(event.job, event.body.delta)
+
+    def _level(self, job_id: str, level: d.PlaneLevel) -> None:
+        row = self._context.engines.table[job_id] if job_id in self._context.engines.table else None
+        if row is None or not isinstance(row.job, PlaneJob) or row.state != "running":
+            return
+        worked = time.monotonic() - row.began
+        self._learn(row.job, level.points**2, worked)
+        if job_id not in self._whole and stops_here(level.points, row.job.options.grid, worked):
+            self._previewed[row.job.id] = row.job
+            self._context.engines.cancel(job_id)
+        self.previews_changed.emit()
+
+    def _learn(self, job: PlaneJob, evaluations: int, seconds: float) -> None:
+        if job.known is None:
+            policy = policy_of(job.options, job.kind)
+            self._context.cost.learn(job.run, policy, job.project.data.samples, evaluations, seconds)
+
+    def _ended(self, row: JobRow) -> None:
+        if isinstance(row.job, PlaneJob) and row.state != "done":
+            self._previewed[row.job.id] = replace(row.job, known=None)
+        if row.state == "failed":
+            self._context.told.emit("error", row.sentence, row.detail)
+        self._whole.discard(row.id)
+        self._context.selection.settle(self._context.document.session)
+        self.answered.emit(row)
+        self.previews_changed.emit()
+
+
+def replace_seconds(left: Refinement, seconds: float | None) -> Refinement:
+    """The same refinement with another estimate."""
+    return Refinement(left.points, left.grid, seconds)
+
+
+def landscape_options(options: LandscapeOptions | None) -> LandscapeOptions:
+    """The project's options, or the defaults."""
+    return options or LandscapeOptions()

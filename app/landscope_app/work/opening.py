@@ -1,0 +1,151 @@
+"""Opening a project: what it is, whether it is trusted, and the first jobs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from msgspec.structs import replace
+from PySide6.QtCore import QObject, Signal
+
+from landscope.contract.options import ProjectSpec
+from landscope.session.model import Session
+from landscope_app.hosts.titles import LANDSCAPE, STATISTICS
+from landscope_app.state.opening import opening_jobs
+from landscope_app.work.context import Context
+
+SAMPLE = "sample"
+SESSION_ENDINGS = (".h5", ".hdf5", ".landscope")
+
+
+class Opener(QObject):
+    """Opens projects.
+
+    Signals:
+        opened(): another project is in the document.
+        trust_wanted(ProjectSpec): its script may only run once the person says so.
+        script_wanted(ProjectSpec): it has no model script: distances only, until the three steps are done.
+    """
+
+    opened = Signal()
+    trust_wanted = Signal(object)
+    script_wanted = Signal(object)
+
+    def __init__(self, context: Context, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._context = context
+
+    def open(self, path: str) -> None:
+        """Open a folder, a script, a ``landscope.toml`` or the word ``sample``; returns at once."""
+        self._context.background.run(lambda: load(path), lambda spec: self.show(spec, path))
+
+    def show(self, project: ProjectSpec, path: str = "") -> None:
+        """Put a project into the window and start its first jobs."""
+        context = self._context
+        context.engines.restart(project.engine.python)
+        project = with_device(project, context.settings.device)
+        context.document.replace(Session(title=project_title(project), project=project))
+        if path != SAMPLE:
+            context.settings.remember(path or project.root, "project", time.time())
+            context.save_settings()
+        self.opened.emit()
+        self._begin(project)
+
+    def trust(self, project: ProjectSpec) -> None:
+        """The person trusts the folder: remember it and run what waits for it."""
+        root = project.root
+        self._context.background.run(lambda: _remember_trust(root), lambda _done: self._trusted(project))
+
+    def revoke(self) -> None:
+        """The person no longer trusts the folder: stop its code and forget the trust."""
+        project = self._context.document.session.project
+        if project is None:
+            return
+        self._context.engines.restart(project.engine.python)
+        self._context.document.session.project = replace(project, trusted=False)
+        root = project.root
+        self._context.background.run(
+            lambda: _forget_trust(root),
+            lambda _done: self._context.tell(
+                "info", f"{root} is no longer trusted; its script will not run."
+            ),
+        )
+
+    def change(self, change: Callable[[ProjectSpec], ProjectSpec]) -> None:
+        """Change the project's options; later jobs use them."""
+        project = self._context.document.session.project
+        if project is not None:
+            self._context.document.session.project = change(project)
+
+    def analyse_again(self) -> None:
+        """Run the first jobs again."""
+        project = self._context.document.session.project
+        if project is not None:
+            self._submit(project)
+
+    def _begin(self, project: ProjectSpec) -> None:
+        self._context.engines.warm_up(*((STATISTICS, LANDSCAPE) if project.trusted else (STATISTICS,)))
+        self._submit(project)
+        if not project.script:
+            self.script_wanted.emit(project)
+        elif not project.trusted:
+            self.trust_wanted.emit(project)
+
+    def _submit(self, project: ProjectSpec) -> None:
+        for name, job in opening_jobs(project, run_names(project)):
+            self._context.engines.submit(name, job)
+
+    def _trusted(self, project: ProjectSpec) -> None:
+        trusted = replace(project, trusted=True)
+        self._context.document.session.project = trusted
+        self._begin(trusted)
+
+
+def load(path: str) -> ProjectSpec:
+    """The project at ``path``, trusted if its folder is.
+
+    Raises:
+        LandscopeError: there is no project.
+    """
+    from landscope.project.spec import load_project
+    from landscope.project.trust import is_trusted
+
+    project = load_project(path)
+    return replace(project, trusted=project.trusted or is_trusted(Path(project.root)))
+
+
+def run_names(project: ProjectSpec) -> tuple[str, ...]:
+    """The runs' names, in the order shown."""
+    from landscope.project.spec import run_name
+
+    return tuple(run_name(folder) for folder in project.runs)
+
+
+def project_title(project: ProjectSpec) -> str:
+    """The folder's name."""
+    return Path(project.root).name or project.root
+
+
+def with_device(project: ProjectSpec, device: str) -> ProjectSpec:
+    """The project on the device chosen in the window, unless it names one itself."""
+    if project.engine.device != "auto" or device == "auto":
+        return project
+    return replace(project, engine=replace(project.engine, device=device))
+
+
+def is_session(path: str) -> bool:
+    """Whether a path looks like a session file."""
+    return Path(path).suffix.lower() in SESSION_ENDINGS
+
+
+def _remember_trust(root: str) -> None:
+    from landscope.project.trust import trust
+
+    trust(Path(root))
+
+
+def _forget_trust(root: str) -> None:
+    from landscope.project.trust import revoke
+
+    revoke(Path(root))
