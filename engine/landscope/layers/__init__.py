@@ -1,0 +1,1 @@
+"""Which layers are observed, and how their outputs become samples × features."""

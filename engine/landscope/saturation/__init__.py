@@ -1,0 +1,1 @@
+"""How full each layer is: covariance of its outputs, spectrum, intrinsic dimension."""

@@ -1,0 +1,47 @@
+"""The covariances of all layers of a model, filled while it runs."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from landscope.contract.deltas import LayerSaturation, NotObserved
+from landscope.layers.kinds import Layer
+from landscope.saturation.covariance import Covariance
+from landscope.saturation.statistics import IdimRule, layer_saturation
+
+
+class LayerCovariances:
+    """One covariance per layer call, in forward order. Its ``take`` is what an ``Observer`` hands samples to.
+
+    A layer whose number of features changes from batch to batch has no covariance; it is dropped and told.
+    """
+
+    def __init__(self) -> None:
+        self._found: dict[str, tuple[Layer, Covariance]] = {}
+        self._dropped: dict[str, str] = {}
+
+    def take(self, name: str, layer: Layer, samples: Tensor) -> None:
+        """Take in the samples (…, D) of one call; they are consumed before this returns."""
+        if name in self._dropped:
+            return
+        size = samples.shape[-1]
+        _, covariance = self._found.setdefault(name, (layer, Covariance(size)))
+        if covariance.dimension != size:
+            del self._found[name]
+            self._dropped[name] = (
+                f"Its number of features changes between batches ({covariance.dimension} and {size}); "
+                "a conv_method other than flatten keeps it fixed."
+            )
+            return
+        covariance.add(samples)
+
+    def statistics(self, threshold: float, rule: IdimRule) -> tuple[LayerSaturation, ...]:
+        """The statistics of every layer so far, in forward order."""
+        return tuple(
+            layer_saturation(name, layer.kind, covariance, threshold, rule)
+            for name, (layer, covariance) in self._found.items()
+        )
+
+    def dropped(self) -> tuple[NotObserved, ...]:
+        """Layers without a covariance, with the reason."""
+        return tuple(NotObserved(layer=name, reason=reason) for name, reason in self._dropped.items())

@@ -1,0 +1,101 @@
+"""What a spectrum says about a layer. Eigenvalues λ1 ≥ … ≥ λk of a D × D covariance, D − k of them zero."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from landscope.contract.deltas import LayerSaturation
+from landscope.contract.errors import OptionError
+from landscope.saturation.covariance import Covariance
+
+IdimRule = Literal["smallest_k", "delve"]
+ENOUGH_SAMPLES = 10
+"""Rows per feature below which a value is flagged ``too_few_samples``."""
+
+
+def check_threshold(threshold: float) -> None:
+    """Refuse a share of the variance that is no share.
+
+    Raises:
+        OptionError: not 0 < threshold ≤ 1.
+    """
+    if not 0.0 < threshold <= 1.0:
+        raise OptionError(f"sat_threshold is {threshold:g}; it must be above 0 and at most 1, such as 0.99.")
+
+
+def intrinsic_dimension(
+    spectrum: NDArray[np.float64], threshold: float, rule: IdimRule = "smallest_k"
+) -> int:
+    """Smallest k with (λ1 + … + λk) / Σλ ≥ threshold; 0 only if Σλ = 0.
+
+    ``rule="delve"`` counts the eigenvalues whose cumulative share stays below the threshold, one less, as
+    delve 0.1.50 does.
+
+    Raises:
+        OptionError: not 0 < threshold ≤ 1.
+    """
+    check_threshold(threshold)
+    total = spectrum.sum()
+    if not total > 0.0:
+        return 0
+    below = int(np.count_nonzero(np.cumsum(spectrum) / total < threshold))
+    below = min(below, len(spectrum) - 1)  # rounding can leave the last share just under 1
+    return below if rule == "delve" else below + 1
+
+
+def participation_ratio(spectrum: NDArray[np.float64]) -> float:
+    """(Σλ)² / Σλ², between 1 and D; 0 if Σλ = 0."""
+    largest = spectrum.max(initial=0.0)
+    if not largest > 0.0:
+        return 0.0
+    shares = spectrum / largest  # neither square can overflow
+    return float(shares.sum() ** 2 / np.square(shares).sum())
+
+
+def effective_rank(spectrum: NDArray[np.float64]) -> float:
+    """exp of the entropy of λ / Σλ (Roy and Vetterli 2007), between 1 and D; 0 if Σλ = 0."""
+    total = spectrum.sum()
+    if not total > 0.0:
+        return 0.0
+    shares = spectrum[spectrum > 0.0] / total
+    return float(np.exp(-(shares * np.log(shares)).sum()))
+
+
+def layer_saturation(
+    name: str, kind: str, covariance: Covariance, threshold: float, rule: IdimRule = "smallest_k"
+) -> LayerSaturation:
+    """All statistics of one layer from its covariance; lsat and trace are NaN if no row was finite.
+
+    Raises:
+        OptionError: not 0 < threshold ≤ 1.
+    """
+    spectrum = covariance.spectrum()
+    idim = intrinsic_dimension(spectrum, threshold, rule)
+    known = covariance.samples > 0
+    return LayerSaturation(
+        layer=name,
+        kind=kind,
+        dimension=covariance.dimension,
+        samples=covariance.samples,
+        idim=idim,
+        lsat=idim / covariance.dimension if known else float("nan"),
+        trace=float(spectrum.sum()) if known else float("nan"),
+        participation_ratio=participation_ratio(spectrum) if known else float("nan"),
+        effective_rank=effective_rank(spectrum) if known else float("nan"),
+        spectrum=spectrum,
+        nonfinite=covariance.nonfinite,
+        flags=_flags(covariance, spectrum),
+    )
+
+
+def _flags(covariance: Covariance, spectrum: NDArray[np.float64]) -> tuple[str, ...]:
+    told = {
+        "dead": covariance.samples > 0 and not spectrum.sum() > 0.0,
+        "too_few_samples": covariance.samples < ENOUGH_SAMPLES * covariance.dimension,
+        "nonfinite": covariance.nonfinite > 0,
+        "sampled": covariance.sampled,
+    }
+    return tuple(flag for flag, holds in told.items() if holds)

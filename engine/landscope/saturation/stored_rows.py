@@ -1,0 +1,80 @@
+"""A few rows kept as they are: for layers with more features than samples, where D × D would be wasteful."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from landscope.saturation.precision import wide, wide_device
+
+_CHUNK = 1 << 20
+"""Elements turned into float64 at a time."""
+
+
+class StoredRows:
+    """At most ``limit`` shifted rows (n, D); beyond that a uniform random sample of all rows seen.
+
+    The sample is Vitter's reservoir (algorithm R) with its own seeded generator, so that the same batches
+    give the same sample.
+
+    Attributes:
+        seen: rows added. kept: rows held. sampled: whether some were left out.
+    """
+
+    def __init__(self, limit: int, seed: int = 0) -> None:
+        self.limit = limit
+        self.seen = 0
+        self._parts: list[Tensor] = []
+        self._random = np.random.default_rng(seed)
+
+    @property
+    def kept(self) -> int:
+        """Number of rows held."""
+        return min(self.seen, self.limit)
+
+    @property
+    def sampled(self) -> bool:
+        """Whether rows were left out."""
+        return self.seen > self.limit
+
+    def rows(self) -> Tensor:
+        """(kept, D) the rows held."""
+        if len(self._parts) > 1:
+            self._parts = [torch.cat(self._parts)]
+        return self._parts[0]
+
+    def add(self, rows: Tensor) -> None:
+        """Take in (n, D) shifted rows; they are copied."""
+        room = self.limit - self.kept
+        if room:
+            self._parts.append(rows[:room].clone())
+            self.seen += min(room, len(rows))
+        if len(rows) > room:
+            self._replace_some(rows[room:])
+
+    def spectrum(self) -> NDArray[np.float64]:
+        """(min(kept, D),) eigenvalues of the covariance about the mean of the rows held, unordered.
+
+        The non-zero eigenvalues of XᵀX / n are those of the Gram matrix XXᵀ / n, summed in float64 over
+        blocks of features.
+        """
+        rows = self.rows()
+        gram = torch.zeros(len(rows), len(rows), dtype=torch.float64, device=wide_device(rows.device))
+        for block in torch.split(rows, max(1, _CHUNK // len(rows)), dim=1):
+            centred = wide(block)
+            centred = centred - centred.mean(0)
+            gram.addmm_(centred, centred.t())
+        values = torch.linalg.eigvalsh(gram.div_(len(rows))).cpu().numpy()
+        return np.asarray(values[-min(rows.shape) :], np.float64)
+
+    def _replace_some(self, rows: Tensor) -> None:
+        ranks = self.seen + np.arange(1, len(rows) + 1)
+        self.seen += len(rows)
+        slots = (self._random.random(len(rows)) * ranks).astype(np.int64)
+        winners = {int(slots[k]): int(k) for k in np.flatnonzero(slots < self.limit)}  # the later row stays
+        if winners:
+            held = self.rows()
+            targets = torch.tensor(list(winners), device=held.device)
+            held[targets] = rows[torch.tensor(list(winners.values()), device=rows.device)]
