@@ -1,0 +1,1 @@
+"""All drawing with OpenGL: the surface, its path, its axes box, on the screen and off it."""

@@ -1,0 +1,66 @@
+"""The one door to PyOpenGL: imported on first use, for the kind of context that is current then.
+
+PyOpenGL chooses its platform (GLX, EGL …) once, when it is imported; imported before a context exists it may
+choose wrongly. Every drawing module therefore says `gl.glClear(…)` with this module, and the import happens
+inside the first call, when a context is current.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from typing import Any
+
+_CURRENT = (("glx", "libGL.so.1", "glXGetCurrentContext"), ("egl", "libEGL.so.1", "eglGetCurrentContext"))
+
+
+def current_platform() -> str | None:
+    """Return "glx" or "egl" for the context current in this thread, None when there is none (or not on Linux)."""
+    if not sys.platform.startswith("linux"):
+        return None
+    for name, library, function in _CURRENT:
+        try:
+            loaded = ctypes.CDLL(library, mode=os.RTLD_NOLOAD | os.RTLD_LAZY)
+        except OSError:
+            continue  # a library that is not loaded holds no context
+        query = getattr(loaded, function)
+        query.restype = ctypes.c_void_p
+        if query():
+            return name
+    return None
+
+
+def __getattr__(name: str) -> Any:
+    """Hand out a name of OpenGL.GL and keep it, so that later uses are plain look-ups."""
+    if name.startswith("__"):
+        raise AttributeError(name)
+    value = getattr(_library(), name)
+    globals()[name] = value
+    return value
+
+
+def _library() -> Any:
+    if "OpenGL" not in sys.modules:
+        platform = current_platform()
+        if platform is not None:
+            os.environ["PYOPENGL_PLATFORM"] = platform
+        import OpenGL
+
+        # Checking every call doubles its cost; `check` is called once per set-up and once per picture instead.
+        OpenGL.ERROR_CHECKING = False
+    from OpenGL import GL
+
+    return GL
+
+
+def check(doing: str) -> None:
+    """Raise when OpenGL has recorded an error since the last call.
+
+    Raises:
+        RuntimeError: with what was being done and OpenGL's error number.
+    """
+    library = _library()
+    code = library.glGetError()
+    if code:
+        raise RuntimeError(f"OpenGL reported error 0x{int(code):04x} while {doing}.")

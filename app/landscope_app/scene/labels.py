@@ -1,0 +1,141 @@
+"""Where the texts of the axes box stand: beside their edges, inside the picture, never over one another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from landscope_app.scene.axes import BoxSides, box_ticks, world_ticks
+from landscope_app.scene.frame import Frame
+from landscope_app.scene.model import SceneState
+
+Doubles = npt.NDArray[np.float64]
+Measure = Callable[[str, bool], tuple[float, float]]  # text, bold → width and height in logical pixels
+
+TICK_GAP, TITLE_GAP, BORDER, BREATH = 7.0, 9.0, 3.0, 3.0
+SHORTEST_EDGE = 28.0  # logical pixels; an axis seen end-on has no labels
+
+
+@dataclass(frozen=True)
+class Label:
+    """A text with its middle and size in logical pixels."""
+
+    text: str
+    x: float
+    y: float
+    width: float
+    height: float
+    title: bool
+
+    def overlaps(self, other: Label) -> bool:
+        """Tell whether two labels come closer than a breath."""
+        return (
+            abs(self.x - other.x) < (self.width + other.width) / 2 + BREATH
+            and abs(self.y - other.y) < (self.height + other.height) / 2
+        )
+
+
+@dataclass(frozen=True)
+class _Edge:
+    """One labelled edge on the screen: its ends, the way outwards, its ticks and its title."""
+
+    start: Doubles
+    end: Doubles
+    outward: Doubles
+    ticks: Doubles  # (K, 2)
+    texts: tuple[str, ...]
+    title: str
+    upright: bool
+
+
+def place_labels(state: SceneState, frame: Frame, measure: Measure) -> list[Label]:
+    """Return the labels of all axes that fit; ticks that would touch an earlier label are left out."""
+    placed: list[Label] = []
+    edges = [edge for edge in _edges(state, frame) if np.linalg.norm(edge.end - edge.start) >= SHORTEST_EDGE]
+    reach = [_place_ticks(edge, frame, measure, placed) for edge in edges]
+    for edge, far in zip(edges, reach, strict=True):
+        title = _title(edge, far, frame, measure, placed)
+        if title is not None:
+            placed.append(title)
+    return placed
+
+
+def _edges(state: SceneState, frame: Frame) -> list[_Edge]:
+    sides, half = BoxSides.of(frame), state.box.half
+    ticks = box_ticks(state, frame)
+    at = world_ticks(state, ticks)
+    hx, hy, hz = half
+    x, y, z = sides.x * hx, sides.y * hy, sides.z * hz
+    corners = np.array([(x, -y), (-x, y)])
+    lefts = frame.on_screen(np.column_stack([corners, np.zeros(2)]))[:, 0]
+    zx, zy = corners[int(np.nanargmin(lefts))] if np.isfinite(lefts).any() else corners[0]
+    lines = [
+        (np.array([(-hx, -y, z), (hx, -y, z)]), 0, state.title_x),
+        (np.array([(-x, -hy, z), (-x, hy, z)]), 1, state.title_y),
+        (np.array([(zx, zy, -hz), (zx, zy, hz)]), 2, state.title_z),
+    ]
+    middle = frame.on_screen(np.zeros(3))
+    edges = []
+    for ends, axis, title in lines:
+        points = np.repeat(ends[:1], at[axis].size, axis=0)
+        points[:, axis] = at[axis]
+        screen = frame.on_screen(ends)
+        if np.isfinite(screen).all():
+            outward = _outward(screen, middle)
+            edges.append(
+                _Edge(*screen, outward, frame.on_screen(points), ticks[axis].texts, title, upright=axis == 2)
+            )
+    return edges
+
+
+def _outward(ends: Doubles, middle: Doubles) -> Doubles:
+    along = ends[1] - ends[0]
+    across = np.array([-along[1], along[0]]) / max(float(np.linalg.norm(along)), 1e-9)
+    return across if across @ (ends.mean(axis=0) - middle) >= 0 else -across
+
+
+def _place_ticks(edge: _Edge, frame: Frame, measure: Measure, placed: list[Label]) -> float:
+    """Place the ticks of one edge; return how far they reach outwards in logical pixels."""
+    far = 0.0
+    for point, text in zip(edge.ticks, edge.texts, strict=True):
+        if not np.isfinite(point).all():
+            continue
+        width, height = measure(text, False)
+        extent = abs(edge.outward[0]) * width / 2 + abs(edge.outward[1]) * height / 2
+        x, y = point + edge.outward * (TICK_GAP + extent)
+        label = Label(text, float(x), float(y), width, height, title=False)
+        if _inside(label, frame) and not any(label.overlaps(other) for other in placed):
+            placed.append(label)
+            far = max(far, TICK_GAP + 2 * extent)
+    return far
+
+
+def _title(edge: _Edge, far: float, frame: Frame, measure: Measure, placed: list[Label]) -> Label | None:
+    """Place a title beyond its ticks, further out while something is in the way; None where nothing is free."""
+    if not edge.title:
+        return None
+    width, height = measure(edge.title, True)
+    if edge.upright:
+        top = min(edge.start, edge.end, key=lambda point: float(point[1]))
+        anchor, outward, far = top, np.array([0.0, -1.0]), 0.0
+    else:
+        anchor, outward = (edge.start + edge.end) / 2, edge.outward
+    extent = abs(outward[0]) * width / 2 + abs(outward[1]) * height / 2
+    for push in range(0, 60, 4):
+        x, y = anchor + outward * (far + TITLE_GAP + extent + push)
+        x = float(np.clip(x, width / 2 + BORDER, frame.width - width / 2 - BORDER))
+        y = float(np.clip(y, height / 2 + BORDER, frame.height - height / 2 - BORDER))
+        label = Label(edge.title, x, y, width, height, title=True)
+        if width + 2 * BORDER <= frame.width and not any(label.overlaps(other) for other in placed):
+            return label
+    return None
+
+
+def _inside(label: Label, frame: Frame) -> bool:
+    return (
+        label.width / 2 <= label.x <= frame.width - label.width / 2
+        and label.height / 2 <= label.y <= frame.height - label.height / 2
+    )
