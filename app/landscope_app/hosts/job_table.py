@@ -69,6 +69,10 @@ class JobTable:
         """Whether a job has this name."""
         return name in self._rows
 
+    def find(self, name: str) -> JobRow | None:
+        """The job called ``name``, None where there is none."""
+        return self._rows.get(name)
+
     @property
     def rows(self) -> tuple[JobRow, ...]:
         """All jobs, oldest first."""

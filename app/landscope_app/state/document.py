@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from landscope.contract import events as e
 from landscope.contract.deltas import AnyDelta
-from landscope.session.model import LogLine, Session
+from landscope.session.model import Line, LogLine, Plane, Session
 
 Listener = Callable[[AnyDelta | None], None]
 T = TypeVar("T")
@@ -150,6 +150,24 @@ def frozen_copy(session: Session) -> Session:
         view=dict(session.view),
         log=list(session.log),
     )
+
+
+def _line(line: Line) -> Line:
+    return replace(line, values=_copies(line.values), state=line.state.copy())
+
+
+def _plane(plane: Plane) -> Plane:
+    return replace(
+        plane,
+        values=_copies(plane.values),
+        state=plane.state.copy(),
+        levels=dict(plane.levels),
+        trajectories=dict(plane.trajectories),
+    )
+
+
+def _tables(measured: dict[str, dict[str, T]]) -> dict[str, dict[str, T]]:
+    return {split: dict(found) for split, found in measured.items()}
 
 
 def _copies(values: dict[str, NDArray[np.float64]]) -> dict[str, NDArray[np.float64]]:

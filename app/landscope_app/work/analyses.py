@@ -10,14 +10,11 @@ from PySide6.QtCore import QObject, Signal
 from landscope.contract import deltas as d
 from landscope.contract import events as e
 from landscope.contract.job import AnyJob, LineJob, PlaneJob
-from landscope.contract.options import LandscapeOptions
 from landscope_app.hosts.job_table import JobRow
 from landscope_app.state.cost import policy_of
 from landscope_app.state.preview import Refinement, stops_here
 from landscope_app.state.resume import resumed
 from landscope_app.work.context import Context
-
-PREVIEW_ENDED = "Preview; refine it for the full grid."
 
 
 class Analyses(QObject):
@@ -67,7 +64,7 @@ class Analyses(QObject):
         samples = job.project.data.samples
         policy = policy_of(job.options, job.kind)
         cost = self._context.cost.expect(job.run, policy, samples, left.evaluations)
-        return replace_seconds(left, cost.seconds)
+        return Refinement(left.points, left.grid, cost.seconds)
 
     def refine(self, plane: str) -> None:
         """Measure the rest of a plane."""
@@ -91,7 +88,7 @@ class Analyses(QObject):
                 self._level(event.job, event.body.delta)
 
     def _level(self, job_id: str, level: d.PlaneLevel) -> None:
-        row = self._context.engines.table[job_id] if job_id in self._context.engines.table else None
+        row = self._context.engines.table.find(job_id)
         if row is None or not isinstance(row.job, PlaneJob) or row.state != "running":
             return
         worked = time.monotonic() - row.began
@@ -115,13 +112,3 @@ class Analyses(QObject):
         self._context.selection.settle(self._context.document.session)
         self.answered.emit(row)
         self.previews_changed.emit()
-
-
-def replace_seconds(left: Refinement, seconds: float | None) -> Refinement:
-    """The same refinement with another estimate."""
-    return Refinement(left.points, left.grid, seconds)
-
-
-def landscape_options(options: LandscapeOptions | None) -> LandscapeOptions:
-    """The project's options, or the defaults."""
-    return options or LandscapeOptions()

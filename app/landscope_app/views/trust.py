@@ -1,0 +1,50 @@
+"""Asking once per folder whether its code may run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QVBoxLayout, QWidget
+
+from landscope.contract.options import ProjectSpec
+
+
+class TrustDialog(QDialog):
+    """Says what trust means and lets the person choose. Open it with ``open()``."""
+
+    def __init__(self, project: ProjectSpec, trusted: Callable[[], object], parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Trust this folder?")
+        script = Path(project.script).name if project.script else "the checkpoints"
+        heading = QLabel(f"Do you trust “{Path(project.root).name}”?")
+        heading.setProperty("heading", True)
+        heading.setTextFormat(Qt.TextFormat.PlainText)
+        body = QLabel(
+            f"Losses, saturation and surfaces need {script}, and a script can do anything on this computer. "
+            "Only trust folders whose author you know.\n\n"
+            "Without trust Landscope reads the tensors only, which is safe, and shows distances. "
+            "You are asked once; Analysis ▸ Revoke trust takes it back."
+        )
+        body.setWordWrap(True)
+        folder = QLabel(project.root)
+        folder.setProperty("muted", True)
+        folder.setWordWrap(True)
+        folder.setTextFormat(Qt.TextFormat.PlainText)
+        buttons = QDialogButtonBox()
+        yes = buttons.addButton("Trust and run", QDialogButtonBox.ButtonRole.AcceptRole)
+        no = buttons.addButton("Distances only", QDialogButtonBox.ButtonRole.RejectRole)
+        yes.setProperty("primary", True)
+        no.setDefault(True)
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        self.accepted.connect(trusted)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(22, 20, 22, 16)
+        layout.setSpacing(10)
+        for part in (heading, folder, body):
+            layout.addWidget(part)
+        layout.addSpacing(6)
+        layout.addWidget(buttons)
+        self.setMinimumWidth(480)
