@@ -1,0 +1,112 @@
+"""Tensors as checkpoint files describe them: dtype, shape and where the bytes lie; none read yet."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+ITEM_SIZES = {
+    "float32": 4,
+    "float64": 8,
+    "float16": 2,
+    "bfloat16": 2,
+    "int8": 1,
+    "uint8": 1,
+    "int16": 2,
+    "uint16": 2,
+    "int32": 4,
+    "uint32": 4,
+    "int64": 8,
+    "uint64": 8,
+    "bool": 1,
+    "complex32": 4,
+    "complex64": 8,
+    "complex128": 16,
+    "float8_e4m3fn": 1,
+    "float8_e4m3fnuz": 1,
+    "float8_e5m2": 1,
+    "float8_e5m2fnuz": 1,
+    "float8_e8m0fnu": 1,
+}
+"""Bytes per element of every dtype that is read, by torch's name for it."""
+
+
+@dataclass(frozen=True)
+class Storage:
+    """A run of bytes in a file.
+
+    Attributes:
+        file: the file that holds it. offset, size: bytes. crc: CRC-32 if the file states one.
+        swap: bytes of one element to reverse (files written on a big-endian machine), 1 = none.
+    """
+
+    file: Path
+    offset: int
+    size: int
+    crc: int | None = None
+    swapped: bool = False
+
+
+@dataclass(frozen=True)
+class TensorRecord:
+    """One tensor of a file: a strided view of a storage.
+
+    Attributes:
+        dtype: torch's name of the dtype. shape: sizes. stride, start: in elements.
+        storage: where the bytes are; None = the file holds none (``meta`` tensors).
+        problem: why the tensor cannot be read, one clause; empty when it can.
+    """
+
+    dtype: str
+    shape: tuple[int, ...]
+    stride: tuple[int, ...]
+    storage: Storage | None
+    start: int = 0
+    problem: str = ""
+
+    @property
+    def elements(self) -> int:
+        """Number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether the values are integers or booleans."""
+        return self.dtype == "bool" or self.dtype.startswith(("int", "uint"))
+
+
+def contiguous_stride(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Strides, in elements, of a row-major tensor."""
+    stride: list[int] = []
+    step = 1
+    for size in reversed(shape):
+        stride.append(step)
+        step *= max(size, 1)
+    return tuple(reversed(stride))
+
+
+def unreadable(record: TensorRecord) -> str:
+    """Why the record must not be read, one clause; empty when all is well.
+
+    A view may not reach outside its storage, nor stand for more bytes than the storage has (an expanded
+    tensor of stride 0 would cost far more memory than the file when it is copied).
+    """
+    if record.problem:
+        return record.problem
+    if record.storage is None:
+        return "has no data in the file (a meta tensor)"
+    item = ITEM_SIZES.get(record.dtype)
+    if item is None:
+        return f"has the type {record.dtype}, which cannot be read"
+    if (
+        len(record.shape) != len(record.stride)
+        or min((*record.shape, *record.stride, record.start), default=0) < 0
+    ):
+        return "has an impossible shape"
+    if record.elements == 0:
+        return ""
+    last = record.start + sum((n - 1) * s for n, s in zip(record.shape, record.stride, strict=True))
+    if (last + 1) * item > record.storage.size or record.elements * item > record.storage.size:
+        return "claims more data than its storage holds"
+    return ""
