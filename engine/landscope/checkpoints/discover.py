@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import time
 from collections import Counter
@@ -19,8 +20,15 @@ from landscope.checkpoints.mappings import (
     find_uninitialised,
 )
 from landscope.checkpoints.match import Matched, Reference, match
-from landscope.checkpoints.names import is_special, looks_like_buffer, natural_key, without_wrappers
+from landscope.checkpoints.names import (
+    is_special,
+    looks_like_buffer,
+    natural_key,
+    plain_weight_norm,
+    without_wrappers,
+)
 from landscope.checkpoints.order import Placed, in_order
+from landscope.checkpoints.records import TensorRecord
 from landscope.checkpoints.sniff import holds_no_weights, is_candidate, read_index, sniff
 from landscope.contract.deltas import CheckpointInfo, RunListed
 from landscope.contract.errors import CheckpointError
@@ -100,7 +108,7 @@ def load_state(folder: str | Path, checkpoint: str, *, trusted: bool = False) ->
 
 
 def checkpoint_files(root: Path) -> list[Path]:
-    """Files that may be checkpoints, in natural order: those in the folder and one per ``checkpoint-N/`` folder.
+    """Files that may be checkpoints, in natural order: the folder's own and one per ``checkpoint-N/``.
 
     Raises:
         CheckpointError: the folder cannot be read.
@@ -210,7 +218,8 @@ def _matched(header: Header, path: Path, reference: Reference | None) -> Matched
     bare, removed = without_wrappers(chosen.tensors)
     notes = tuple(f"removed prefix {prefix}" for prefix in removed)
     where = (f"weights taken from '{chosen.path}'",) if chosen.path else ()
-    return Matched({bare[name]: tensor for name, tensor in chosen.tensors.items()}, {}, (*where, *notes))
+    named = {plain_weight_norm(bare[name]): tensor for name, tensor in chosen.tensors.items()}
+    return Matched(named, {}, (*where, *notes))
 
 
 def _what_else(header: Header) -> str:
@@ -231,6 +240,12 @@ def _trainer_progress(folder: Path, step: int | None, epoch: int | None) -> tupl
         return step, epoch
 
 
+def is_buffer(name: str, tensor: Weights) -> bool:
+    """Whether an entry of a file is a buffer, as far as that can be told without the model."""
+    integer = tensor.is_integer if isinstance(tensor, TensorRecord) else tensor.dtype.kind in "biu"
+    return looks_like_buffer(name, integer)
+
+
 def _agreeing(entries: list[Entry]) -> list[Entry]:
     """Skip files whose parameters have other names or shapes than those of most files."""
     shapes = [_signature(entry.matched.tensors) if entry.matched else None for entry in entries]
@@ -244,28 +259,31 @@ def _agreeing(entries: list[Entry]) -> list[Entry]:
 
 
 def _signature(tensors: Mapping[str, Weights]) -> tuple[tuple[str, tuple[int, ...]], ...]:
-    return tuple(
-        sorted((n, tuple(t.shape)) for n, t in tensors.items() if not looks_like_buffer(n, _is_integer(t)))
-    )
-
-
-def _is_integer(tensor: Weights) -> bool:
-    return tensor.dtype.kind in "biu" if not isinstance(tensor.dtype, str) else tensor.is_integer  # type: ignore[union-attr]
+    return tuple(sorted((n, tuple(t.shape)) for n, t in tensors.items() if not is_buffer(n, t)))
 
 
 def _compared(
     entry: Entry, own: Mapping[str, tuple[int, ...]], common: Mapping[str, tuple[int, ...]]
 ) -> Entry:
-    if own == common:
-        return entry
     for name, shape in own.items():
         if name in common and common[name] != shape:
             reason = f"{name} has shape {shape}, in most files of this run {common[name]}"
             return Entry(_with(entry.info, state="skipped", reason=reason))
-    odd = sorted(set(own) ^ set(common))
+    odd = sorted((set(own) ^ set(common)) - _twins(entry))
+    if not odd:
+        return entry
     where = "only here" if odd[0] in own else "missing here"
     reason = f"its parameters differ from those of most files of this run: {odd[0]} is {where}"
     return Entry(_with(entry.info, state="skipped", reason=reason))
+
+
+def _twins(entry: Entry) -> set[str]:
+    """Names that stand for the same bytes as another name of the file: tied parameters."""
+    places: dict[tuple[Any, ...], list[str]] = {}
+    for name, tensor in (entry.matched.tensors if entry.matched else {}).items():
+        if isinstance(tensor, TensorRecord):
+            places.setdefault((tensor.storage, tensor.start, tensor.shape), []).append(name)
+    return {name for names in places.values() if len(names) > 1 for name in names}
 
 
 def _in_training_order(root: Path, run: str, entries: list[Entry]) -> Listing:
@@ -304,7 +322,7 @@ def _say_identical(
 ) -> list[CheckpointInfo]:
     """A note at every file that holds the same weights as the one before it."""
     noted = infos[:1]
-    for before, info in zip(infos, infos[1:], strict=False):
+    for before, info in itertools.pairwise(infos):
         if prints[info.name] is not None and prints[info.name] == prints[before.name]:
             info = _with(info, notes=(*info.notes, f"same weights as {before.name}"))
         noted.append(info)

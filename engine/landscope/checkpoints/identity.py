@@ -18,17 +18,17 @@ _SMALL = 32 << 20
 def fingerprint(tensors: Mapping[str, Weights]) -> Fingerprint | None:
     """A value that is equal for equal weights; None where telling would mean to read more than 32 MiB."""
     bare, _ = without_wrappers(tensors)
-    cost = sum(
-        t.storage.size for t in tensors.values() if not isinstance(t, np.ndarray) and _must_read(t.storage)
-    )
+    cost = sum(_bytes_to_read(tensor) for tensor in tensors.values())
     if cost > _SMALL:
         return None
     known: dict[Storage, int] = {}
     return tuple(sorted(_one(bare[name], tensor, known) for name, tensor in tensors.items()))
 
 
-def _must_read(storage: Storage | None) -> bool:
-    return storage is not None and storage.crc is None
+def _bytes_to_read(tensor: Weights) -> int:
+    if isinstance(tensor, np.ndarray) or tensor.storage is None or tensor.storage.crc is not None:
+        return 0
+    return tensor.storage.size
 
 
 def _one(name: str, tensor: Weights, known: dict[Storage, int]) -> tuple[str, str, tuple[int, ...], int, int]:

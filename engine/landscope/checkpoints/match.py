@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from landscope.checkpoints.mappings import Candidate, Weights
-from landscope.checkpoints.names import without_wrappers
+from landscope.checkpoints.names import plain_weight_norm, without_wrappers
 from landscope.contract.errors import CheckpointError
 
 if TYPE_CHECKING:
     from torch import nn
 
 Shape = tuple[int, ...]
-_WEIGHT_NORM = re.compile(r"parametrizations\.(\w+)\.original([01])$")
 
 
 @dataclass(frozen=True)
@@ -114,21 +112,16 @@ def _closeness(fit: _Fit) -> tuple[int, int]:
 
 def _fit(candidate: Candidate, reference: Reference) -> _Fit:
     bare, removed = without_wrappers(candidate.tensors)
-    by_name = {_canonical(name): key for key, name in bare.items()}
+    by_name = {plain_weight_norm(name): key for key, name in bare.items()}
     fits = [_fit_prefix(candidate, reference, by_name, removed, p) for p in _prefixes(by_name, reference)]
     return max(fits, key=lambda fit: (fit.complete, *_closeness(fit)))
-
-
-def _canonical(name: str) -> str:
-    """One spelling for both kinds of weight norm: the older ``weight_g``, ``weight_v``."""
-    return _WEIGHT_NORM.sub(lambda m: f"{m[1]}_{'gv'[int(m[2])]}", name)
 
 
 def _prefixes(by_name: Mapping[str, str], reference: Reference) -> Iterator[str]:
     """Prefixes under which the file may hold the model's names; ``-p`` stands for names that lack ``p``."""
     seen = {""}
     yield ""
-    for wanted in sorted(map(_canonical, reference.parameters), key=len, reverse=True)[:3]:
+    for wanted in sorted(map(plain_weight_norm, reference.parameters), key=len, reverse=True)[:3]:
         for name in by_name:
             longer, shorter, sign = (name, wanted, "") if len(name) > len(wanted) else (wanted, name, "-")
             prefix = sign + longer[: len(longer) - len(shorter)]
@@ -175,7 +168,7 @@ def _fit_prefix(
 
 def _lookup(name: str, reference: Reference, by_name: Mapping[str, str], prefix: str) -> str | None:
     for own in (name, *reference.twins.get(name, ())):
-        wanted = _canonical(own)
+        wanted = plain_weight_norm(own)
         wanted = wanted.removeprefix(prefix[1:]) if prefix.startswith("-") else prefix + wanted
         if wanted in by_name:
             return by_name[wanted]
@@ -183,7 +176,7 @@ def _lookup(name: str, reference: Reference, by_name: Mapping[str, str], prefix:
 
 
 def _spelling(name: str) -> bool:
-    return bool(_WEIGHT_NORM.search(name))
+    return plain_weight_norm(name) != name
 
 
 def _matched(fit: _Fit, found: tuple[Candidate, ...], reference: Reference) -> Matched:

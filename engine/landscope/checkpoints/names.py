@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from landscope.checkpoints.records import TensorRecord
 
 _WRAPPERS = re.compile(r"(?:_orig_mod|_forward_module|_fsdp_wrapped_module|_checkpoint_wrapped_module)\.")
+_WEIGHT_NORM = re.compile(r"parametrizations\.(\w+)\.original([01])$")
 _BUFFER_NAMES = ("running_mean", "running_var", "num_batches_tracked", "position_ids")
 _SUFFIX = re.compile(r"(\.(pt|pth|ckpt|bin|safetensors|tar|pkl|pickle|th|gz|index|json))+$", re.IGNORECASE)
 _STEP = re.compile(
@@ -34,6 +35,11 @@ def without_wrappers(names: Iterable[str]) -> tuple[dict[str, str], tuple[str, .
         bare = {key: name.removeprefix("module.") for key, name in bare.items()}
         removed.append("module.")
     return bare, tuple(dict.fromkeys(removed))
+
+
+def plain_weight_norm(name: str) -> str:
+    """One spelling for both kinds of weight norm: ``parametrizations.weight.original0`` is ``weight_g``."""
+    return _WEIGHT_NORM.sub(lambda m: f"{m[1]}_{'gv'[int(m[2])]}", name)
 
 
 def looks_like_buffer(name: str, integer: bool) -> bool:

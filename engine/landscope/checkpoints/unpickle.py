@@ -10,7 +10,7 @@ import pickle
 from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import PurePosixPath
-from typing import IO, Any
+from typing import IO, Any, Literal
 
 import numpy as np
 
@@ -107,7 +107,8 @@ class InertDtype:
     """A NumPy dtype by its code."""
 
     def __init__(self, code: Any = "", *_flags: Any) -> None:
-        self.code, self.order = code, "<"
+        self.code = code
+        self.order: Literal["<", ">", "|", "="] = "<"
 
     def __setstate__(self, state: Any) -> None:
         """Keep the byte order."""
@@ -120,10 +121,10 @@ class InertDtype:
         Raises:
             ValueError: not a number or boolean.
         """
-        dtype = np.dtype(str(self.code)).newbyteorder(self.order)  # type: ignore[call-overload]
+        dtype = np.dtype(str(self.code)).newbyteorder(self.order)
         if dtype.kind not in "biufc":
             raise ValueError(f"{self.code} is not numeric")
-        return dtype  # type: ignore[no-any-return]
+        return dtype
 
 
 class RestrictedUnpickler(pickle.Unpickler):
