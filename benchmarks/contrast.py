@@ -1,8 +1,8 @@
-"""How much wider is the basin with skip connections? ``python benchmarks/contrast.py [--grid 17] [--seeds 5]``.
+"""How much wider is the basin with skip connections? ``python benchmarks/contrast.py``.
 
-For each seed: a random filter-normalised plane (frozen BatchNorm, reach 1) around the last checkpoint of the
-sample's ``skip`` and ``plain`` runs. Printed is the share of the plane's area with loss below (centre + 1), on
-the grid upsampled bicubically, and the ratio of the medians. Goal: at least 2.
+For each seed: a random filter-normalised plane (frozen BatchNorm, reach 1) around the last checkpoint of
+the sample's ``skip`` and ``plain`` runs. Printed is the share of the plane's area with loss below
+(centre + 1), on the grid upsampled bicubically, and the ratio of the medians. Goal: at least 2.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import statistics
 
 import numpy as np
 import torch
+from landscope.session.dense import dense_surface
 
 import landscope
-from landscope.session.dense import dense_surface
 
 
 def basin_share(project: landscope.Project, run: str, seed: int, grid: int) -> float:
