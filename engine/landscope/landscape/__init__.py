@@ -1,0 +1,1 @@
+"""Landscape: the loss on lines and planes through checkpoints."""

@@ -1,0 +1,143 @@
+"""Put a model and the random generators back as they were, bit for bit, whatever happens in between."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
+
+_TABLES = (
+    "_parameters",
+    "_buffers",
+    "_modules",
+    "_forward_hooks",
+    "_forward_hooks_with_kwargs",
+    "_forward_hooks_always_called",
+    "_forward_pre_hooks",
+    "_forward_pre_hooks_with_kwargs",
+    "_backward_hooks",
+    "_backward_pre_hooks",
+)
+
+
+@contextmanager
+def preserved(model: nn.Module) -> Iterator[nn.Module]:
+    """Run a block after which the model and all random generators are bit for bit what they were.
+
+    Kept are: values and memory of all parameters and buffers (which tensors they are, too), their
+    ``requires_grad`` and ``grad``, train or eval mode of every module, forward and backward hooks, and the
+    state of the generators of Python, NumPy, torch and every accelerator. Holds on normal end, error,
+    cancel and on closing a generator. Costs a copy of the model's tensors while the block runs.
+    """
+    with ExitStack() as stack:
+        stack.callback(_GeneratorStates().restore)
+        for module in model.modules():
+            stack.callback(_ModuleState(module).restore)
+        tensors = _tensors(model)
+        for storage in _storages(tensors):
+            stack.callback(_StorageState(storage).restore)
+        for tensor in tensors:
+            stack.callback(_TensorState(tensor).restore)
+        yield model
+
+
+def _tensors(model: nn.Module) -> list[Tensor]:
+    """Every parameter and buffer once, also those that are not saved in checkpoints."""
+    found = {id(tensor): tensor for tensor in (*model.parameters(), *model.buffers())}
+    return [tensor for tensor in found.values() if not is_lazy(tensor)]
+
+
+def _storages(tensors: list[Tensor]) -> list[torch.UntypedStorage]:
+    """The memory behind the tensors, each piece once (ties and expanded buffers share theirs)."""
+    strided = (tensor for tensor in tensors if tensor.layout == torch.strided)
+    found = {tensor.untyped_storage().data_ptr(): tensor.untyped_storage() for tensor in strided}
+    return list(found.values())
+
+
+class _StorageState:
+    """The bytes of one piece of memory."""
+
+    def __init__(self, storage: torch.UntypedStorage) -> None:
+        self._storage = storage
+        self._bytes: torch.UntypedStorage = storage.clone()  # type: ignore[no-untyped-call]
+
+    def restore(self) -> None:
+        self._storage.copy_(self._bytes)
+
+
+class _TensorState:
+    """Where one tensor's memory was, and what its gradient was."""
+
+    def __init__(self, tensor: Tensor) -> None:
+        self._tensor = tensor
+        self._memory = tensor.data
+        self._requires_grad = tensor.requires_grad
+        self._grad = tensor.grad if tensor.is_leaf else None
+
+    def restore(self) -> None:
+        if self._moved():
+            self._tensor.data = self._memory
+        if self._tensor.requires_grad != self._requires_grad:
+            self._tensor.requires_grad_(self._requires_grad)
+        if self._tensor.is_leaf and self._tensor.grad is not self._grad:
+            self._tensor.grad = self._grad
+
+    def _moved(self) -> bool:
+        now, before = self._tensor, self._memory
+        if now.layout != torch.strided:
+            return False
+        return (now.data_ptr(), now.shape, now.stride()) != (before.data_ptr(), before.shape, before.stride())
+
+
+class _ModuleState:
+    """What one module was: its mode, its tables of parameters, buffers and children, its hooks."""
+
+    def __init__(self, module: nn.Module) -> None:
+        self._module = module
+        self._training = module.training
+        scripted = isinstance(module, torch.jit.ScriptModule)  # its tables are made anew at every look
+        self._tables = {name: dict(getattr(module, name)) for name in _TABLES if not scripted}
+
+    def restore(self) -> None:
+        self._module.training = self._training
+        for name, before in self._tables.items():
+            table = getattr(self._module, name)
+            if _differs(table, before):
+                table.clear()
+                table.update(before)
+
+
+def _differs(table: dict[Any, Any], before: dict[Any, Any]) -> bool:
+    """Whether two tables hold other objects (compared by identity, never by value)."""
+    return list(table) != list(before) or any(table[key] is not before[key] for key in before)
+
+
+class _GeneratorStates:
+    """The states of the global random generators."""
+
+    def __init__(self) -> None:
+        self._python = random.getstate()
+        self._numpy = np.random.get_state()
+        self._torch = torch.get_rng_state()
+        self._cuda = torch.cuda.get_rng_state_all() if _cuda_is_used() else []
+        self._mps = torch.mps.get_rng_state() if torch.backends.mps.is_available() else None
+
+    def restore(self) -> None:
+        random.setstate(self._python)
+        np.random.set_state(self._numpy)
+        torch.set_rng_state(self._torch)
+        if self._cuda:
+            torch.cuda.set_rng_state_all(self._cuda)
+        if self._mps is not None:
+            torch.mps.set_rng_state(self._mps)
+
+
+def _cuda_is_used() -> bool:
+    """Whether this process has touched CUDA; asking for its state would otherwise initialise it."""
+    return bool(torch.cuda.is_initialized())  # type: ignore[no-untyped-call]
