@@ -1,0 +1,1 @@
+"""How far weights travelled, from checkpoint files alone."""
