@@ -1,0 +1,86 @@
+"""A bar chart drawn with matplotlib."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from landscope_app.export.figure_style import points
+from landscope_app.plots.charts import Bar, BarChart
+from landscope_app.plots.colour_maps import readable_shade
+from landscope_app.theme.colors import Theme
+
+MOST_LABELS = 60
+
+
+def draw_bars(axes: Any, chart: BarChart, theme: Theme, scale: float) -> None:
+    """Draw into ``axes``: first layer on top, value beside each bar, marks of the first checkpoint."""
+    size = _text_size(axes, len(chart.bars), scale)
+    for k, bar in enumerate(chart.bars):
+        _draw_bar(axes, k, bar, chart, theme, size)
+    axes.set_ylim(len(chart.bars) - 0.4, -0.6)
+    axes.set_xlim(0, chart.high)
+    _label(axes, chart, theme, size)
+    if math.isfinite(chart.mean):
+        axes.axvline(chart.mean, color=theme.muted, linestyle=(0, (4, 3)), linewidth=points(1, scale))
+    axes.set_title(chart.title)
+    axes.set_xlabel(_caption(chart))
+
+
+def _draw_bar(axes: Any, k: int, bar: Bar, chart: BarChart, theme: Theme, size: float) -> None:
+    axes.barh(k, chart.high, height=0.52, color=theme.track, linewidth=0)
+    if math.isfinite(bar.value):
+        few = "too_few_samples" in bar.flags
+        colour = readable_shade(bar.value / chart.high, theme.is_dark)
+        axes.barh(
+            k,
+            min(bar.value, chart.high),
+            height=0.52,
+            color="none" if few else colour,
+            edgecolor=colour,
+            hatch="////" if few else None,
+            linewidth=0,
+        )
+    if math.isfinite(bar.reference):
+        axes.plot([bar.reference] * 2, [k - 0.36, k + 0.36], color=theme.text, linewidth=size * 0.16)
+    text = f"{bar.text} *" if "too_few_samples" in bar.flags else bar.text
+    axes.annotate(
+        text,
+        (1.0, k),
+        xycoords=("axes fraction", "data"),
+        xytext=(6, 0),
+        textcoords="offset points",
+        va="center",
+        ha="left",
+        color=theme.muted,
+        fontsize=size,
+        annotation_clip=False,
+    )
+
+
+def _label(axes: Any, chart: BarChart, theme: Theme, size: float) -> None:
+    every = max(1, math.ceil(len(chart.bars) / MOST_LABELS))
+    rows = range(0, len(chart.bars), every)
+    axes.set_yticks(list(rows), [chart.bars[k].label for k in rows])
+    axes.tick_params(axis="y", length=0, labelsize=size, labelcolor=theme.text)
+    if chart.high == 1.0:
+        axes.set_xticks([0, 0.25, 0.5, 0.75, 1.0], ["0 %", "25 %", "50 %", "75 %", "100 %"])
+    for side in ("left", "bottom"):
+        axes.spines[side].set_visible(False)
+
+
+def _text_size(axes: Any, rows: int, scale: float) -> float:
+    """Text that fits between the rows: at most the usual size."""
+    height_pt = axes.figure.get_figheight() * 72 * 0.78
+    return float(min(points(12, scale), height_pt / max(1, rows) * 0.8))
+
+
+def _caption(chart: BarChart) -> str:
+    parts = [chart.note]
+    if math.isfinite(chart.mean):
+        parts.append(f"dashed: mean {chart.mean_text}")
+    if chart.reference_title and any(math.isfinite(b.reference) for b in chart.bars):
+        parts.append(f"mark: {chart.reference_title}")
+    if any("too_few_samples" in b.flags for b in chart.bars):
+        parts.append("* too few samples")
+    return " · ".join(p for p in parts if p)

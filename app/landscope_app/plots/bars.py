@@ -1,0 +1,201 @@
+"""Bars of many layers, one below the other: label, track, value, and what is wrong where something is."""
+
+from __future__ import annotations
+
+import math
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QBrush,
+    QColor,
+    QFont,
+    QFontMetricsF,
+    QHelpEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+)
+from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QToolTip, QWidget
+
+from landscope_app.plots.charts import Bar, BarChart
+from landscope_app.plots.colour_maps import readable_shade
+from landscope_app.theme.colors import Theme
+
+ROW, PADDING, THICKNESS = 22.0, 12.0, 10.0
+_TROUBLE = {"dead", "nonfinite"}
+
+
+class BarsCanvas(QWidget):
+    """Paints the rows of a ``BarChart``; its height is that of all rows.
+
+    Signals:
+        pointed: the ``Bar`` under the mouse, or None.
+    """
+
+    pointed = Signal(object)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme, self._chart = theme, BarChart("", ())
+        self._pointed = -1
+        self.setMouseTracking(True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName("Bars per layer")
+
+    @property
+    def chart(self) -> BarChart:
+        """What is drawn."""
+        return self._chart
+
+    def set_chart(self, chart: BarChart) -> None:
+        """Draw another chart."""
+        grown = len(chart.bars) != len(self._chart.bars)
+        self._chart = chart
+        self.setAccessibleDescription("; ".join(f"{b.label}: {b.text}" for b in chart.bars))
+        if grown:
+            self.updateGeometry()
+            self.setFixedHeight(self.sizeHint().height())
+        self.update()
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Take other colours and fonts."""
+        self._theme = theme
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """As high as all rows."""
+        return QSize(260, int(2 * PADDING + ROW * max(1, len(self._chart.bars))))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the rows that are visible, then the line of the mean."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        font = QFont(self._theme.font)
+        font.setPixelSize(max(11, self._theme.size - 1))
+        painter.setFont(font)
+        columns = _Columns(self._chart, QFontMetricsF(font), self.width())
+        for row in self._visible(event.rect().top(), event.rect().bottom()):
+            self._paint_row(painter, row, columns)
+        self._paint_mean(painter, columns)
+        painter.end()
+
+    def _visible(self, top: int, bottom: int) -> range:
+        first = max(0, int((top - PADDING) // ROW))
+        return range(first, min(len(self._chart.bars), int((bottom - PADDING) // ROW) + 1))
+
+    def _paint_row(self, painter: QPainter, row: int, columns: _Columns) -> None:
+        bar, top = self._chart.bars[row], PADDING + row * ROW
+        if row == self._pointed:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(self._theme.raised))
+            painter.drawRoundedRect(QRectF(4, top, self.width() - 8, ROW), 5, 5)
+        faint = "not_observed" in bar.flags
+        painter.setPen(QColor(self._theme.muted if faint else self._theme.text))
+        label = columns.metrics.elidedText(bar.label, Qt.TextElideMode.ElideMiddle, columns.label)
+        painter.drawText(QRectF(PADDING, top, columns.label, ROW), _LEFT, label)
+        painter.setPen(QColor(self._theme.warning if _TROUBLE & set(bar.flags) else self._theme.muted))
+        painter.drawText(QRectF(columns.value_left, top, columns.value, ROW), _RIGHT, columns.text(bar))
+        if not faint:
+            self._paint_bar(
+                painter, bar, QRectF(columns.left, top + (ROW - THICKNESS) / 2, columns.width, THICKNESS)
+            )
+
+    def _paint_bar(self, painter: QPainter, bar: Bar, track: QRectF) -> None:
+        radius = track.height() / 2
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(self._theme.track))
+        painter.drawRoundedRect(track, radius, radius)
+        share = bar.value / self._chart.high if self._chart.high else float("nan")
+        if math.isfinite(share) and share > 0:
+            filled = QRectF(track)
+            filled.setWidth(max(track.height(), track.width() * min(1.0, share)))
+            painter.setBrush(self._fill(bar, share))
+            painter.drawRoundedRect(filled, radius, radius)
+        before = bar.reference / self._chart.high if self._chart.high else float("nan")
+        if math.isfinite(before):
+            x = track.left() + track.width() * min(1.0, max(0.0, before))
+            painter.setPen(QPen(QColor(self._theme.text), 2, cap=Qt.PenCapStyle.FlatCap))
+            painter.drawLine(QPointF(x, track.top() - 2), QPointF(x, track.bottom() + 2))
+
+    def _fill(self, bar: Bar, share: float) -> QBrush:
+        colour = QColor(readable_shade(share, self._theme.is_dark))
+        few = "too_few_samples" in bar.flags
+        return QBrush(colour, Qt.BrushStyle.BDiagPattern if few else Qt.BrushStyle.SolidPattern)
+
+    def _paint_mean(self, painter: QPainter, columns: _Columns) -> None:
+        chart = self._chart
+        if not chart.bars or not math.isfinite(chart.mean) or not chart.high:
+            return
+        x = columns.left + columns.width * min(1.0, chart.mean / chart.high)
+        painter.setPen(QPen(QColor(self._theme.muted), 1, Qt.PenStyle.DashLine))
+        painter.drawLine(QPointF(x, PADDING - 6), QPointF(x, PADDING + ROW * len(chart.bars) + 4))
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Mark the row under the mouse."""
+        self._point(int((event.position().y() - PADDING) // ROW))
+
+    def leaveEvent(self, _event: QEvent) -> None:
+        """Unmark."""
+        self._point(-1)
+
+    def _point(self, row: int) -> None:
+        row = row if 0 <= row < len(self._chart.bars) else -1
+        if row != self._pointed:
+            self._pointed = row
+            self.pointed.emit(self._chart.bars[row] if row >= 0 else None)
+            self.update()
+
+    def event(self, event: QEvent) -> bool:
+        """Answer tool-tip requests with the details of the row."""
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            row = int((event.pos().y() - PADDING) // ROW)
+            if 0 <= row < len(self._chart.bars):
+                QToolTip.showText(event.globalPos(), self._chart.bars[row].detail, self)
+            return True
+        return super().event(event)
+
+
+_LEFT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
+_RIGHT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
+
+
+class _Columns:
+    """Where label, bar and value lie for a width: labels take at most two fifths."""
+
+    def __init__(self, chart: BarChart, metrics: QFontMetricsF, width: int) -> None:
+        self.metrics = metrics
+        widest = max((metrics.horizontalAdvance(b.label) for b in chart.bars), default=0.0)
+        self.label = min(widest + 2, 0.4 * width)
+        self.value = max((metrics.horizontalAdvance(self.text(b)) for b in chart.bars), default=0.0) + 2
+        self.left = PADDING + self.label + 10
+        self.value_left = width - PADDING - self.value
+        self.width = max(20.0, self.value_left - 10 - self.left)
+
+    @staticmethod
+    def text(bar: Bar) -> str:
+        """The value as written, with a sign where there were too few samples."""
+        return f"{bar.text} *" if "too_few_samples" in bar.flags else bar.text
+
+
+class BarsWidget(QScrollArea):
+    """A ``BarsCanvas`` that scrolls when there are more layers than room."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.canvas = BarsCanvas(theme)
+        self.setWidget(self.canvas)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setAccessibleName("Bars per layer")
+        self.viewport().setAutoFillBackground(False)
+        self.canvas.setAutoFillBackground(False)
+
+    def set_chart(self, chart: BarChart) -> None:
+        """Draw another chart."""
+        self.canvas.set_chart(chart)
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Take other colours and fonts."""
+        self.canvas.apply_theme(theme)

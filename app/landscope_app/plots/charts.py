@@ -1,0 +1,128 @@
+"""What a two-dimensional picture shows, free of Qt and matplotlib: window and exports draw the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.floating]
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One bar.
+
+    Attributes:
+        label: what it belongs to. value: its length in units of the chart; NaN = no bar.
+        text: the value as written beside it. detail: more, shown when pointed at.
+        reference: where the same value stood at first; NaN = not known.
+        flags: any of ``dead``, ``too_few_samples``, ``nonfinite``, ``not_observed``.
+    """
+
+    label: str
+    value: float
+    text: str
+    detail: str = ""
+    reference: float = float("nan")
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class BarChart:
+    """Bars from 0 to ``high``, one below the other.
+
+    Attributes:
+        title: what is drawn. note: how it was measured. empty: sentence shown when there is no bar.
+        mean: mean over the bars that have a value, drawn as a line; NaN = none.
+        reference_title: what the small marks stand for; empty = no marks.
+    """
+
+    title: str
+    bars: tuple[Bar, ...]
+    high: float = 1.0
+    note: str = ""
+    mean: float = float("nan")
+    mean_text: str = ""
+    reference_title: str = ""
+    empty: str = ""
+
+
+@dataclass(frozen=True)
+class Series:
+    """One curve: ``x`` and ``y`` of equal length, NaN = a gap.
+
+    Attributes:
+        error: (N,) standard errors drawn as a band, or None.
+        colour: position in the palette of the theme. shade: in [0, 1] on the sequential map instead.
+        dashed: drawn as dashes. right: belongs to the right axis.
+    """
+
+    name: str
+    x: Floats
+    y: Floats
+    error: Floats | None = None
+    colour: int = 0
+    shade: float | None = None
+    dashed: bool = False
+    right: bool = False
+
+
+@dataclass(frozen=True)
+class CurveChart:
+    """Curves over one x axis with at most two y axes.
+
+    Attributes:
+        cursor: x of the selected checkpoint, or None. names: what each x in ``stops`` is called.
+        stops: x at which something can be selected. log_x, log_y: logarithmic axes (left y only).
+        marks: (x, text) written at the top of the plot, such as the ends of a line.
+    """
+
+    title: str
+    x_title: str
+    y_title: str
+    series: tuple[Series, ...]
+    right_title: str = ""
+    note: str = ""
+    empty: str = ""
+    cursor: float | None = None
+    stops: Floats = field(default_factory=lambda: np.empty(0))
+    names: tuple[str, ...] = ()
+    log_x: bool = False
+    log_y: bool = False
+    marks: tuple[tuple[float, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class FieldChart:
+    """A function of two coordinates as a map.
+
+    Attributes:
+        alpha: (A,), beta: (B,), z: (A, B) values as displayed (log10 when ``log``), NaN = a hole.
+        state: (A, B) flags of ``landscope.session.model`` (sampled, interpolated…).
+        limits: lowest and highest displayed value of the colours.
+        path: (M, 2) coordinates of checkpoints, or None; names: M names; current: index or -1.
+        levels: heights of the contour lines.
+    """
+
+    title: str
+    alpha: Floats
+    beta: Floats
+    z: Floats
+    state: NDArray[np.uint8]
+    axis_titles: tuple[str, str]
+    value_title: str
+    limits: tuple[float, float]
+    levels: tuple[float, ...] = ()
+    log: bool = False
+    path: Floats | None = None
+    names: tuple[str, ...] = ()
+    current: int = -1
+    colour_map: str = "viridis"
+    note: str = ""
+
+
+Chart = BarChart | CurveChart | FieldChart
+PictureTheme = Literal["dark", "light", "print"]

@@ -1,0 +1,230 @@
+"""Curves with a legend above, an optional second axis, a cursor and the values it stands at."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QEvent, QObject, QPointF, Qt, Signal
+from PySide6.QtGui import QColor, QPen
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from landscope_app.plots.axes import QuietAxis, style_plot, themed_plot
+from landscope_app.plots.charts import CurveChart, Floats, Series
+from landscope_app.plots.legend import Legend, series_colour
+from landscope_app.plots.numbers import short
+from landscope_app.theme.colors import Theme
+
+_EMPTY = CurveChart("", "", "", ())
+_MANY = 8
+
+
+class CurvesWidget(QWidget):
+    """Draws a ``CurveChart``.
+
+    Signals:
+        picked: index into ``chart.stops`` of the checkpoint that was clicked.
+    """
+
+    picked = Signal(object)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme, self._chart = theme, _EMPTY
+        self._hidden: frozenset[str] = frozenset()
+        self._items: list[tuple[Series, pg.PlotDataItem]] = []
+        self._drawn: tuple[object, ...] = ()
+        self.plot = themed_plot(theme, right=True)
+        self.plot.setMouseEnabled(x=True, y=False)
+        self._right = pg.ViewBox(enableMenu=False)
+        self.legend = Legend(theme)
+        self.readout = QLabel()
+        self._cursor = pg.InfiniteLine(angle=90, movable=False)
+        self._dots = pg.ScatterPlotItem(size=8)
+        self._lay_out()
+        self._join_right_axis()
+        self.apply_theme(theme)
+
+    @property
+    def chart(self) -> CurveChart:
+        """What is drawn."""
+        return self._chart
+
+    def _lay_out(self) -> None:
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(8, 4, 8, 4)
+        layout.setSpacing(2)
+        layout.addWidget(self.legend)
+        layout.addWidget(self.plot, 1)
+        foot = QHBoxLayout()
+        foot.addWidget(self.readout, 1)
+        layout.addLayout(foot)
+        self.readout.setAccessibleName("Values at the cursor")
+        self.readout.setMinimumWidth(10)
+        self.legend.toggled.connect(self._toggle)
+
+    def _join_right_axis(self) -> None:
+        item = self.plot.getPlotItem()
+        item.scene().addItem(self._right)
+        item.getAxis("right").linkToView(self._right)
+        self._right.setXLink(item.vb)
+        self._right.setMouseEnabled(x=False, y=False)
+        self._right.setZValue(-1)
+        item.vb.sigResized.connect(lambda: self._right.setGeometry(item.vb.sceneBoundingRect()))
+        self.plot.addItem(self._cursor, ignoreBounds=True)
+        self.plot.scene().sigMouseClicked.connect(self._clicked)
+        self.plot.scene().sigMouseMoved.connect(self._moved)
+        self.plot.viewport().installEventFilter(self)
+
+    def set_chart(self, chart: CurveChart) -> None:
+        """Draw another chart; only the cursor moves where nothing else changed."""
+        before, self._chart = self._chart, chart
+        if self._shape(chart) != self._shape(before):
+            self._rebuild()
+        else:
+            self._refill()
+        self._place_cursor()
+        self._write_readout(None)
+        self.setAccessibleDescription(f"{chart.title}: {', '.join(s.name for s in chart.series)}")
+
+    @staticmethod
+    def _shape(chart: CurveChart) -> tuple[object, ...]:
+        looks = tuple((s.name, s.colour, s.shade, s.dashed, s.right, len(s.x)) for s in chart.series)
+        return looks, chart.x_title, chart.y_title, chart.right_title, chart.log_y, chart.log_x, chart.marks
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Take other colours and fonts."""
+        self._theme = theme
+        style_plot(self.plot, theme)
+        self.legend.apply_theme(theme)
+        self.readout.setStyleSheet(f"color: {theme.muted}; font: {theme.small}px '{theme.font}';")
+        self._cursor.setPen(QPen(QColor(theme.accent), 0, Qt.PenStyle.DashLine))
+        self._rebuild()
+        self._place_cursor()
+        self._write_readout(None)
+
+    def _rebuild(self) -> None:
+        chart = self._chart
+        for series, item in self._items:
+            (self._right if series.right else self.plot).removeItem(item)
+        self._items = []
+        left, bottom, right = (self.plot.getAxis(side) for side in ("left", "bottom", "right"))
+        left.logarithmic, bottom.logarithmic = chart.log_y, chart.log_x
+        self.plot.showAxis("right", bool(chart.right_title))
+        titles = ((left, chart.y_title), (bottom, chart.x_title), (right, chart.right_title))
+        for axis, title in titles:
+            if isinstance(axis, QuietAxis):
+                axis.set_title(title, self._theme)
+        for series in chart.series:
+            self._add(series)
+        self.legend.set_series(chart.series, self._hidden)
+        self._refill()
+
+    def _add(self, series: Series) -> None:
+        colour = QColor(series_colour(series, self._theme))
+        style = Qt.PenStyle.DashLine if series.dashed else Qt.PenStyle.SolidLine
+        many = len(self._chart.series) > _MANY
+        pen = pg.mkPen(colour, width=1.4 if many else 2, style=style)
+        symbol = None if many or series.dashed or len(series.x) > 60 else "o"
+        item = pg.PlotDataItem(
+            pen=pen,
+            symbol=symbol,
+            symbolSize=5,
+            symbolBrush=colour,
+            symbolPen=None,
+            antialias=True,
+            connect="finite",
+        )
+        (self._right if series.right else self.plot).addItem(item)
+        self._items.append((series, item))
+
+    def _refill(self) -> None:
+        self._items = [(s, item) for s, (_, item) in zip(self._chart.series, self._items, strict=True)]
+        for series, item in self._items:
+            item.setData(self._across(series.x), self._upward(series))
+            item.setVisible(series.name not in self._hidden)
+        self._fit()
+
+    def _across(self, x: Floats) -> Floats:
+        return _log10(x) if self._chart.log_x else np.asarray(x, float)
+
+    def _upward(self, series: Series) -> Floats:
+        y = np.where(np.isfinite(series.y), series.y, np.nan)
+        return _log10(y) if self._chart.log_y and not series.right else y
+
+    def _fit(self) -> None:
+        """Show everything, with a margin; autorange would follow the cursor and hidden curves too."""
+        shown = [s for s in self._chart.series if s.name not in self._hidden]
+        across = _extent([self._across(s.x) for s in shown])
+        if across is not None:
+            self.plot.setXRange(*across, padding=0.03)
+        for right, view in ((False, self.plot.getViewBox()), (True, self._right)):
+            upward = _extent([self._upward(s) for s in shown if s.right is right])
+            if upward is not None:
+                view.setYRange(*upward, padding=0.07)
+
+    def _place_cursor(self) -> None:
+        cursor = self._chart.cursor
+        self._cursor.setVisible(cursor is not None)
+        if cursor is not None:
+            self._cursor.setPos(float(self._across(np.array([cursor]))[0]))
+
+    def _toggle(self, name: object) -> None:
+        self._hidden = self._hidden ^ {str(name)}
+        self.legend.set_series(self._chart.series, self._hidden)
+        self._refill()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Forget the pointed value when the mouse leaves the plot."""
+        if event.type() == QEvent.Type.Leave:
+            self._write_readout(None)
+        return super().eventFilter(watched, event)
+
+    def _moved(self, position: QPointF) -> None:
+        box = self.plot.getViewBox()
+        if box.sceneBoundingRect().contains(position) and self._chart.series:
+            self._write_readout(float(box.mapSceneToView(position).x()))
+
+    def _clicked(self, event: object) -> None:
+        box = self.plot.getViewBox()
+        position = event.scenePos()  # type: ignore[attr-defined]
+        if len(self._chart.stops) and box.sceneBoundingRect().contains(position):
+            x = float(box.mapSceneToView(position).x())
+            self.picked.emit(int(np.argmin(np.abs(self._across(self._chart.stops) - x))))
+
+    def _write_readout(self, x: float | None) -> None:
+        if x is None and self._chart.cursor is not None:
+            x = float(self._across(np.array([self._chart.cursor]))[0])
+        self.readout.setText(self._values_at(x) or self._chart.note)
+
+    def _values_at(self, x: float | None) -> str:
+        shown = [s for s in self._chart.series if s.name not in self._hidden]
+        if x is None or not shown:
+            return ""
+        nearest = int(np.argmin(np.abs(self._across(shown[0].x) - x)))
+        at = f"{self._chart.x_title.split(' between ')[0]} {short(float(shown[0].x[nearest]))}"
+        if len(shown) > _MANY:
+            low, high = _extent([np.array([float(s.y[nearest]) for s in shown])]) or (np.nan, np.nan)
+            return f"{at} · {short(low)} to {short(high)} over {len(shown)} layers"
+        return " · ".join([at, *(self._value(s, nearest) for s in shown)])
+
+    @staticmethod
+    def _value(series: Series, k: int) -> str:
+        text = f"{series.name} {short(float(series.y[k]))}"
+        if series.error is not None and np.isfinite(series.error[k]):
+            text += f" ± {short(float(series.error[k]), 1)}"
+        return text
+
+
+def _log10(values: Floats) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = np.log10(np.asarray(values, float))
+    return np.where(np.isfinite(found), found, np.nan)
+
+
+def _extent(arrays: list[Floats]) -> tuple[float, float] | None:
+    finite = np.concatenate([a[np.isfinite(a)] for a in arrays]) if arrays else np.empty(0)
+    if finite.size == 0:
+        return None
+    low, high = float(finite.min()), float(finite.max())
+    pad = (abs(low) * 0.05 or 0.5) if high == low else 0.0
+    return low - pad, high + pad

@@ -1,0 +1,51 @@
+"""The loss along a line between two checkpoints: curves, and where the two checkpoints stand."""
+
+from __future__ import annotations
+
+import pyqtgraph as pg
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QPen
+from PySide6.QtWidgets import QWidget
+
+from landscope_app.plots.charts import CurveChart
+from landscope_app.plots.curves import CurvesWidget
+from landscope_app.theme.colors import Theme
+
+
+class LineProfile(CurvesWidget):
+    """A ``CurvesWidget`` with a thin upright line at each mark of its chart."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        self._uprights: list[pg.InfiniteLine] = []
+        super().__init__(theme, parent)
+
+    def set_chart(self, chart: CurveChart) -> None:
+        """Draw another line."""
+        super().set_chart(chart)
+        self._stand()
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Take other colours and fonts."""
+        super().apply_theme(theme)
+        self._stand()
+
+    def _stand(self) -> None:
+        for upright in self._uprights:
+            self.plot.removeItem(upright)
+        self._uprights = [self._upright(x, text) for x, text in self.chart.marks]
+
+    def _upright(self, x: float, text: str) -> pg.InfiniteLine:
+        right_half = x > 0.5
+        upright = pg.InfiniteLine(
+            x,
+            angle=90,
+            pen=QPen(QColor(self._theme.grid), 0, Qt.PenStyle.SolidLine),
+            label=text,
+            labelOpts={
+                "position": 0.97,
+                "color": self._theme.muted,
+                "anchors": [(1, 0)] * 2 if right_half else [(0, 0)] * 2,
+            },
+        )
+        self.plot.addItem(upright, ignoreBounds=True)
+        return upright

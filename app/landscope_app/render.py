@@ -1,0 +1,219 @@
+"""``landscope render``: the pictures of a session as files, without a screen."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from landscope.contract.errors import LandscopeError
+
+if TYPE_CHECKING:
+    from landscope.session.model import Session
+    from landscope_app.plots.charts import Chart
+    from landscope_app.theme.colors import Theme
+
+SIZE = (1280, 860)
+MOST_PIXELS = 16384
+_GOOD, _FAILED, _WRONG_USE = 0, 1, 2
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Write every picture of a session to a folder, one printed line per file.
+
+    Returns 0 when all was written, 1 when something failed, 2 when the command was wrong or the session
+    cannot be read.
+    """
+    options = _parser().parse_args(argv)
+    try:
+        from landscope.session.read import read
+
+        session = read(options.session)
+        options.output.mkdir(parents=True, exist_ok=True)
+    except LandscopeError as error:
+        print(error.sentence, file=sys.stderr)
+        return _WRONG_USE
+    except OSError as error:
+        print(f"{options.output} cannot be used as a folder: {error.strerror or error}.", file=sys.stderr)
+        return _WRONG_USE
+    return _Rendering(session, options).write()
+
+
+class _Rendering:
+    """One session on its way to a folder."""
+
+    def __init__(self, session: Session, options: argparse.Namespace) -> None:
+        from landscope_app.export.figure_style import PICTURE_THEMES
+
+        self._session, self._options = session, options
+        self._theme: Theme = PICTURE_THEMES[options.theme]
+        self._failures = 0
+        self._has_gl = True
+
+    def write(self) -> int:
+        """Write everything; a picture that fails is said and the rest goes on."""
+        written = 0
+        for name, chart in self._charts():
+            for kind in self._options.format:
+                written += self._try(lambda path, c=chart: self._save_chart(c, path), f"{name}.{kind}")
+        for name in self._session.planes:
+            written += self._try(
+                lambda path, n=name: self._save_surface(n, path), f"surface-{_plain(name)}.png"
+            )
+        if not written and not self._failures:
+            print("This session holds no results yet, so there is nothing to draw.", file=sys.stderr)
+        return _FAILED if self._failures or not written else _GOOD
+
+    def _try(self, save: object, file_name: str) -> int:
+        path = self._options.output / file_name
+        try:
+            done = save(path)  # type: ignore[operator]
+        except LandscopeError as error:
+            print(f"{file_name}: {error.sentence}", file=sys.stderr)
+            self._failures += 1
+            return 0
+        if done:
+            print(path)
+        return int(done)
+
+    def _save_chart(self, chart: Chart, path: Path) -> bool:
+        from landscope_app.export.figures import save_figure
+
+        width, height = self._options.size
+        save_figure((chart,), path, self._theme, width, height, self._options.transparent)
+        return True
+
+    def _save_surface(self, name: str, path: Path) -> bool:
+        """Draw a plane in 3-D; where nothing can, say so once: its contour map is written anyway."""
+        if not self._has_gl:
+            return False
+        from landscope_app.export.surface import save_surface
+        from landscope_app.scene.offscreen import NoOpenGLError
+        from landscope_app.views.shown_planes import Look, prepare
+
+        view = self._view()
+        shown = prepare(self._session, (name,), _display(view))
+        if shown is None:
+            return False
+        look = Look(self._theme, _camera(view), self._last(self._session.planes[name].opened.run))
+        try:
+            save_surface(shown, look, path, *self._options.size, self._options.transparent)
+        except NoOpenGLError:
+            self._has_gl = False
+            print("No OpenGL was found here, so planes are drawn as contour maps only.", file=sys.stderr)
+            return False
+        return True
+
+    def _charts(self) -> Iterator[tuple[str, Chart]]:
+        yield from self._run_charts()
+        from landscope_app.plots.landscape_chart import field_chart, line_chart
+
+        display = _display(self._view())
+        for name, line in self._session.lines.items():
+            if line.values:
+                yield f"line-{_plain(name)}", line_chart(self._session, name)
+        for name, plane in self._session.planes.items():
+            chart = field_chart(self._session, name, self._last(plane.opened.run), display)
+            if chart is not None:
+                yield f"contour-{_plain(name)}", chart
+
+    def _run_charts(self) -> Iterator[tuple[str, Chart]]:
+        from landscope_app.plots.distance_chart import distance_chart
+        from landscope_app.plots.loss_chart import loss_chart
+        from landscope_app.plots.saturation_chart import saturation_chart
+
+        session = self._session
+        for run in session.runs:
+            last = self._last(run)
+            bars = saturation_chart(session, run, last)
+            curves = {
+                "losses": loss_chart(session, run),
+                "distance": distance_chart(session, run),
+                "distance-layers": distance_chart(session, run, per_layer=True),
+            }
+            if bars.bars:
+                yield f"saturation-{_plain(run)}", bars
+            for name, chart in curves.items():
+                if chart.series:
+                    yield f"{name}-{_plain(run)}", chart
+
+    def _last(self, run: str) -> str:
+        """The checkpoint marked in pictures of a run: the session's own, else the last one."""
+        chosen = self._session.view.get("selection")
+        names = self._session.runs[run].names if run in self._session.runs else ()
+        if isinstance(chosen, dict) and chosen.get("run") == run and chosen.get("checkpoint") in names:
+            return str(chosen["checkpoint"])
+        return names[-1] if names else ""
+
+    def _view(self) -> dict[str, object]:
+        found = self._session.view.get("landscape")
+        return found if isinstance(found, dict) else {}
+
+
+def _display(view: dict[str, object]) -> object:
+    from landscope_app.plots.landscape_chart import Display
+
+    return Display(scale=str(view.get("scale", "auto")), colour_map=str(view.get("colour_map", "")))
+
+
+def _camera(view: dict[str, object]) -> object:
+    from landscope_app.state.camera import Camera
+
+    kept = view.get("camera")
+    try:
+        return Camera.from_dict(kept) if isinstance(kept, dict) else Camera()
+    except (ValueError, TypeError):
+        return Camera()
+
+
+def _plain(name: str) -> str:
+    """A name that is safe in a file name everywhere."""
+    return re.sub(r"[^\w.-]+", "-", name).strip("-.") or "unnamed"
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="landscope render", description="Draw the pictures of a session, without a screen."
+    )
+    parser.add_argument("session", type=Path, help="session file (.h5)")
+    parser.add_argument(
+        "-o", "--output", type=Path, required=True, metavar="DIR", help="folder for the pictures"
+    )
+    parser.add_argument("--size", type=_size, default=SIZE, metavar="WxH", help="pixels, default 1280x860")
+    parser.add_argument("--theme", choices=("dark", "light", "print"), default="light")
+    parser.add_argument(
+        "--format",
+        type=_formats,
+        default=("png",),
+        metavar="png,svg,pdf",
+        help="formats of the flat pictures; the turning surface is always a PNG",
+    )
+    parser.add_argument("--transparent", action="store_true", help="no background")
+    return parser
+
+
+def _size(text: str) -> tuple[int, int]:
+    found = re.fullmatch(r"(\d+)[x×](\d+)", text.strip().lower())
+    if found is None:
+        raise argparse.ArgumentTypeError(f"“{text}” is no size: write it like 1280x860")
+    width, height = int(found[1]), int(found[2])
+    if not (160 <= width <= MOST_PIXELS and 120 <= height <= MOST_PIXELS):
+        raise argparse.ArgumentTypeError(
+            f"a picture of {text} cannot be drawn: 160x120 to {MOST_PIXELS}x{MOST_PIXELS}"
+        )
+    return width, height
+
+
+def _formats(text: str) -> tuple[str, ...]:
+    wanted = tuple(dict.fromkeys(part.strip().lower() for part in text.split(",") if part.strip()))
+    unknown = [part for part in wanted if part not in ("png", "svg", "pdf")]
+    if unknown or not wanted:
+        raise argparse.ArgumentTypeError(f"“{text}” is no list of formats: use png, svg and pdf")
+    return wanted
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,172 @@
+"""The checkpoints of every run with their loss and accuracy, and the bar that steps through them."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QBrush, QColor, QFont
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeWidget, QTreeWidgetItem, QVBoxLayout
+
+from landscope.contract.deltas import AnyDelta, CheckpointInfo, CheckpointMeasured, RunListed
+from landscope.session.model import Run
+from landscope_app.plots.loss_chart import splits_of
+from landscope_app.plots.numbers import count, percent, short
+from landscope_app.state.document import Document
+from landscope_app.state.selection import Selection
+from landscope_app.theme.colors import Theme
+from landscope_app.views.checkpoint_slider import CheckpointSlider
+from landscope_app.views.choosing import choose
+from landscope_app.views.live import Hint, LiveView
+
+__all__ = ["CheckpointList", "CheckpointSlider"]
+
+COLUMNS = ("Checkpoint", "Step", "Loss", "Acc.")
+_RUN, _NAME = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
+EMPTY = "The checkpoints of the project appear here, in training order, with their loss and accuracy."
+
+
+class CheckpointList(LiveView):
+    """A tree: run, then its checkpoints in training order, then the files that are not ready with the reason."""
+
+    follows = frozenset({"run", "checkpoint", "split"})
+
+    def __init__(self, document: Document, selection: Selection, theme: Theme) -> None:
+        super().__init__(document, selection, theme)
+        self.tree = _tree()
+        self._hint = Hint(theme, EMPTY)
+        self._shown: tuple[object, ...] = ()
+        self._items: dict[tuple[str, str], QTreeWidgetItem] = {}
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.tree)
+        layout.addWidget(self._hint)
+        self.tree.currentItemChanged.connect(self._clicked)
+
+    def concerns(self, delta: AnyDelta) -> bool:
+        """New files and new losses."""
+        return isinstance(delta, RunListed | CheckpointMeasured)
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Take other colours and fonts."""
+        self._hint.apply_theme(theme)
+        self._shown = ()
+        super().apply_theme(theme)
+
+    def refresh(self) -> None:
+        """Rebuild the rows if the files changed, write their values, mark the current one."""
+        runs = self.document.session.runs
+        self.tree.setVisible(bool(runs))
+        self._hint.setVisible(not runs)
+        files = tuple((r.name, r.checkpoints, r.others) for r in runs.values())
+        blocked = self.tree.blockSignals(True)
+        if files != self._shown:
+            self._shown = files
+            self._rebuild()
+        for run in runs.values():
+            self._write_values(run)
+        self._mark_current()
+        self.tree.blockSignals(blocked)
+
+    def _rebuild(self) -> None:
+        folded = {
+            item.data(0, _RUN)
+            for item in (self.tree.topLevelItem(k) for k in range(self.tree.topLevelItemCount()))
+            if item is not None and not item.isExpanded()
+        }
+        self.tree.clear()
+        self._items = {}
+        for run in self.document.session.runs.values():
+            self._add_run(run, run.name not in folded)
+
+    def _add_run(self, run: Run, expanded: bool) -> None:
+        top = QTreeWidgetItem(self.tree, [run.name])
+        top.setData(0, _RUN, run.name)
+        top.setToolTip(0, f"{run.folder}\n{count(len(run.checkpoints))} checkpoints")
+        top.setFirstColumnSpanned(True)
+        font = QFont(self.tree.font())
+        font.setBold(True)
+        top.setFont(0, font)
+        for info, step in zip(run.checkpoints, run.steps, strict=True):
+            self._items[run.name, info.name] = self._add_checkpoint(top, run, info, short(float(step), 6))
+        for info in run.others:
+            self._add_other(top, run, info)
+        top.setExpanded(expanded)
+
+    def _add_checkpoint(
+        self, top: QTreeWidgetItem, run: Run, info: CheckpointInfo, step: str
+    ) -> QTreeWidgetItem:
+        item = QTreeWidgetItem(top, [info.name, step])
+        item.setData(0, _RUN, run.name)
+        item.setData(0, _NAME, info.name)
+        for column in (1, 2, 3):
+            item.setTextAlignment(column, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        return item
+
+    def _add_other(self, top: QTreeWidgetItem, run: Run, info: CheckpointInfo) -> None:
+        item = QTreeWidgetItem(top, [info.name, "", info.state])
+        item.setData(0, _RUN, run.name)
+        item.setFlags(Qt.ItemFlag.ItemIsEnabled)
+        for column in range(len(COLUMNS)):
+            item.setForeground(column, QBrush(QColor(self.theme.muted)))
+            item.setToolTip(column, info.reason or info.state)
+        font = QFont(self.tree.font())
+        font.setItalic(True)
+        item.setFont(2, font)
+
+    def _write_values(self, run: Run) -> None:
+        split = self.selection.split if self.selection.split in run.measured else next(iter(run.measured), "")
+        found = run.measured.get(split, {})
+        for info in run.checkpoints:
+            item, measured = self._items[run.name, info.name], found.get(info.name)
+            item.setText(2, short(measured.loss) if measured is not None else "")
+            accuracy = measured.metrics.get("accuracy") if measured is not None else None
+            item.setText(3, percent(accuracy, 1) if accuracy is not None else "")
+            for column in range(len(COLUMNS)):
+                item.setToolTip(column, _tip(run, info))
+
+    def _mark_current(self) -> None:
+        item = self._items.get((self.selection.run, self.selection.checkpoint))
+        if item is not None and item is not self.tree.currentItem():
+            self.tree.setCurrentItem(item)
+            self.tree.scrollToItem(item)
+
+    def _clicked(self, item: QTreeWidgetItem | None, _before: QTreeWidgetItem | None = None) -> None:
+        if item is None:
+            return
+        run, name = item.data(0, _RUN), item.data(0, _NAME)
+        if name:
+            choose(self.selection, self.document.session, run, name)
+
+
+def _tree() -> QTreeWidget:
+    tree = QTreeWidget()
+    tree.setAccessibleName("Checkpoints")
+    tree.setHeaderLabels(COLUMNS)
+    tree.setRootIsDecorated(True)
+    tree.setIndentation(14)
+    tree.setUniformRowHeights(True)
+    tree.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+    tree.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+    tree.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+    header = tree.header()
+    header.setStretchLastSection(False)
+    header.setMinimumSectionSize(40)
+    header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+    for column in (1, 2, 3):
+        header.setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
+        tree.headerItem().setTextAlignment(
+            column, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        )
+    return tree
+
+
+def _tip(run: Run, info: CheckpointInfo) -> str:
+    lines = [info.name]
+    for split in splits_of(run):
+        one = run.measured[split].get(info.name)
+        if one is not None:
+            values = [f"loss {short(one.loss, 4)} ± {short(one.loss_se, 2)}"]
+            values += [f"{name} {short(value, 4)}" for name, value in one.metrics.items()]
+            lines.append(f"{split}: {', '.join(values)} (n = {count(one.samples)})")
+    if info.aliases:
+        lines.append(f"the same as {', '.join(info.aliases)}")
+    return "\n".join([*lines, *info.notes])

@@ -1,0 +1,103 @@
+"""How far the weights travelled: a quantity over the steps, in total or per layer."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
+
+from landscope.contract.deltas import AnyDelta, DistanceOpened, DistancesMeasured, RunListed
+from landscope_app.plots.charts import CurveChart
+from landscope_app.plots.curves import CurvesWidget
+from landscope_app.plots.distance_chart import QUANTITIES, distance_chart, quantity_title
+from landscope_app.state.document import Document
+from landscope_app.state.selection import Selection
+from landscope_app.theme.colors import Theme
+from landscope_app.views.choosing import choose
+from landscope_app.views.live import Hint, LiveView
+
+
+class DistanceView(LiveView):
+    """Curves of one quantity; a click selects the nearest checkpoint."""
+
+    def __init__(self, document: Document, selection: Selection, theme: Theme) -> None:
+        super().__init__(document, selection, theme)
+        self.quantity, self.detail = QComboBox(), QComboBox()
+        self.quantity.setAccessibleName("Quantity")
+        self.detail.setAccessibleName("Detail")
+        self.detail.addItem("Total", False)
+        self.detail.addItem("Per layer", True)
+        self.log = QCheckBox("log")
+        self.log.setAccessibleName("Logarithmic scale")
+        self.curves, self._hint = CurvesWidget(theme), Hint(theme)
+        self._title_quantities()
+        self._lay_out()
+        self.quantity.currentIndexChanged.connect(lambda _: self.invalidate())
+        self.detail.currentIndexChanged.connect(lambda _: self.invalidate())
+        self.log.toggled.connect(lambda _: self.invalidate())
+        self.curves.picked.connect(self._picked)
+
+    def _lay_out(self) -> None:
+        head = QHBoxLayout()
+        head.setContentsMargins(8, 6, 8, 0)
+        head.addWidget(self.quantity, 1)
+        head.addWidget(self.detail)
+        head.addWidget(self.log)
+        self.quantity.setMinimumContentsLength(8)
+        self.quantity.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        body = QWidget()
+        self._pages = QStackedLayout(body)
+        self._pages.addWidget(self.curves)
+        self._pages.addWidget(self._hint)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(2)
+        layout.addLayout(head)
+        layout.addWidget(body, 1)
+
+    def _title_quantities(self) -> None:
+        distances = self.document.session.distances.get(self.selection.run)
+        for k, one in enumerate(QUANTITIES):
+            title = quantity_title(one, distances)
+            if k == self.quantity.count():
+                self.quantity.addItem(title, one.key)
+            elif self.quantity.itemText(k) != title:
+                self.quantity.setItemText(k, title)
+            self.quantity.setItemData(k, one.formula, 3)  # the tool tip
+
+    def concerns(self, delta: AnyDelta) -> bool:
+        """Distances and files of the current run."""
+        kinds = DistanceOpened | DistancesMeasured | RunListed
+        return isinstance(delta, kinds) and delta.run == self.selection.run
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Take other colours and fonts."""
+        self.curves.apply_theme(theme)
+        self._hint.apply_theme(theme)
+        super().apply_theme(theme)
+
+    def refresh(self) -> None:
+        """Draw the curves, or say what will be here."""
+        self._title_quantities()
+        chart = self.chart()
+        self._hint.setText(chart.empty)
+        self._pages.setCurrentWidget(self.curves if chart.series else self._hint)
+        if chart.series:
+            self.curves.set_chart(chart)
+
+    def chart(self) -> CurveChart:
+        """What is shown now."""
+        return distance_chart(
+            self.document.session,
+            self.selection.run,
+            self.selection.checkpoint,
+            str(self.quantity.currentData()),
+            bool(self.detail.currentData()),
+            self.log.isChecked(),
+        )
+
+    def _picked(self, index: object) -> None:
+        choose(
+            self.selection,
+            self.document.session,
+            self.selection.run,
+            self.curves.chart.names[int(str(index))],
+        )
