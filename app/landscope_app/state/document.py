@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, TypeVar
-
-import numpy as np
-from msgspec.structs import replace
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from landscope.contract import events as e
 from landscope.contract.deltas import AnyDelta
-from landscope.session.model import Line, LogLine, Plane, Session
+from landscope.contract.options import ProjectSpec
+from landscope.session.model import LogLine, Session
+
+if TYPE_CHECKING:
+    from landscope.session.recorder import Recorder
 
 Listener = Callable[[AnyDelta | None], None]
 T = TypeVar("T")
@@ -24,19 +23,36 @@ class Document:
 
     ``listen`` hears of every delta after it was applied (None = everything changed, read all anew);
     ``listen_log`` of every line of the log; ``listen_state`` of a changed title, path or dirty flag.
-
-    Attributes:
-        session: the results. path: the session file, None = never saved.
-        dirty: something is not in the file.
+    All but ``write_file`` belongs to the GUI thread.
     """
 
-    def __init__(self, session: Session | None = None, path: Path | None = None) -> None:
-        self.session = session if session is not None else Session()
-        self.path = path
-        self.dirty = False
+    def __init__(
+        self, session: Session | None = None, path: Path | None = None, journal: bool = False
+    ) -> None:
+        """``journal``: keep what is not saved safe from a crash."""
+        self._journal = journal
+        self._session = session if session is not None else Session()
+        self._path = path
+        self._made: Recorder | None = None
+        self._was_dirty = False
         self._listeners: list[Listener] = []
         self._log_listeners: list[Callable[[LogLine], None]] = []
         self._state_listeners: list[Callable[[], None]] = []
+
+    @property
+    def session(self) -> Session:
+        """The results."""
+        return self._session
+
+    @property
+    def path(self) -> Path | None:
+        """The session's file, None = never saved."""
+        return self._made.path if self._made is not None else self._path
+
+    @property
+    def dirty(self) -> bool:
+        """Whether there are results that are not in the file."""
+        return self._was_dirty
 
     @property
     def title(self) -> str:
@@ -57,19 +73,14 @@ class Document:
 
     def take(self, event: e.Event) -> None:
         """Take in one event of an engine: results into the session, sentences into the log."""
-        body = event.body
-        if isinstance(body, e.Partial):
-            self.session.apply(body.delta)
+        before = len(self.session.log)
+        self._recorder.take(event)
+        if isinstance(event.body, e.Partial):
             self._touch()
-            _tell(self._listeners, body.delta)
-        elif isinstance(body, e.Notice):
-            self.write(body.level, body.sentence, body.detail)
-        elif isinstance(body, e.Failed):
-            self.write("error", body.sentence, body.detail)
-        elif isinstance(body, e.Log):
-            self.write("script", body.text.rstrip("\n"), body.stream)
-        elif isinstance(body, e.Done) and body.summary:
-            self.write("info", body.summary)
+            for callback in tuple(self._listeners):
+                callback(event.body.delta)
+        elif len(self.session.log) > before:
+            self._tell_log()
 
     def take_all(self, events: Iterable[e.Event]) -> None:
         """Take in a batch of events, in order."""
@@ -78,107 +89,76 @@ class Document:
 
     def write(self, level: str, sentence: str, detail: str = "") -> None:
         """Add a line to the log."""
-        line = LogLine(time=time.time(), level=level, sentence=sentence, detail=detail)
-        self.session.log.append(line)
-        for callback in tuple(self._log_listeners):
-            callback(line)
+        self._recorder.log(level, sentence, detail)
+        self._tell_log()
 
     def replace(self, session: Session, path: Path | None = None) -> None:
         """Show another session; observers read everything anew."""
-        self.session, self.path, self.dirty = session, path, False
-        _tell(self._listeners, None)
+        self.close()
+        self._session, self._path, self._was_dirty = session, path, False
+        for callback in tuple(self._listeners):
+            callback(None)
         self._tell_state()
+
+    def set_project(self, project: ProjectSpec) -> None:
+        """The project's options changed."""
+        self._recorder.describe(project=project)
 
     def keep_view(self, view: dict[str, Any]) -> None:
         """Remember the state of the window in the session; it is saved with it, but is no unsaved work."""
-        self.session.view = view
+        self._recorder.describe(view=view)
 
     def snapshot(self) -> Session:
-        """A copy that does not change while it is written: arrays and tables are copied, deltas shared."""
-        return frozen_copy(self.session)
+        """A copy that does not change any more, for another thread to export."""
+        return self._recorder.snapshot()
 
-    def saving(self) -> None:
-        """What is known now is being written; what arrives from here on makes the document dirty again."""
-        self.dirty = False
+    def file_writer(self, path: Path | None = None) -> Callable[[], Path]:
+        """A function for a worker thread that saves the session, to ``path`` or where it lies.
+
+        It raises SessionError. What arrives from here on makes the document dirty again.
+        """
+        recorder = self._recorder
+        self._was_dirty = False
         self._tell_state()
+        return lambda: recorder.save(path)
 
-    def saved(self, path: Path) -> None:
-        """The session as it was at ``saving`` lies in ``path``."""
-        self.path = path
-        self.session.saves += 1
+    def saved(self) -> None:
+        """Writing went well."""
         self._tell_state()
 
     def not_saved(self) -> None:
         """Writing failed."""
         self._touch()
 
+    def close(self) -> None:
+        """End the journal; it stays for recovery if results were not saved."""
+        made, self._made = self._made, None
+        if made is not None:
+            made.close(discard=not self._was_dirty)
+
+    @property
+    def _recorder(self) -> Recorder:
+        """Made when first needed: HDF5 need not be there before the window is."""
+        if self._made is None:
+            from landscope.session.recorder import Recorder
+
+            self._made = Recorder(self._session, self._path, journal=self._journal)
+        return self._made
+
     def _touch(self) -> None:
-        if not self.dirty:
-            self.dirty = True
+        if not self._was_dirty:
+            self._was_dirty = True
             self._tell_state()
 
     def _tell_state(self) -> None:
         for callback in tuple(self._state_listeners):
             callback()
 
-
-def frozen_copy(session: Session) -> Session:
-    """The session with its own dictionaries and arrays of values; frozen deltas are shared."""
-    return replace(
-        session,
-        runs={
-            k: replace(r, measured={s: dict(m) for s, m in r.measured.items()})
-            for k, r in session.runs.items()
-        },
-        saturation={k: replace(v, measured=dict(v.measured)) for k, v in session.saturation.items()},
-        distances={k: replace(v, measured=dict(v.measured)) for k, v in session.distances.items()},
-        lines={
-            k: replace(v, values=_copies(v.values), state=v.state.copy()) for k, v in session.lines.items()
-        },
-        planes={
-            k: replace(
-                v,
-                values=_copies(v.values),
-                state=v.state.copy(),
-                levels=dict(v.levels),
-                trajectories=dict(v.trajectories),
-            )
-            for k, v in session.planes.items()
-        },
-        provenance=dict(session.provenance),
-        settings=dict(session.settings),
-        view=dict(session.view),
-        log=list(session.log),
-    )
-
-
-def _line(line: Line) -> Line:
-    return replace(line, values=_copies(line.values), state=line.state.copy())
-
-
-def _plane(plane: Plane) -> Plane:
-    return replace(
-        plane,
-        values=_copies(plane.values),
-        state=plane.state.copy(),
-        levels=dict(plane.levels),
-        trajectories=dict(plane.trajectories),
-    )
-
-
-def _tables(measured: dict[str, dict[str, T]]) -> dict[str, dict[str, T]]:
-    return {split: dict(found) for split, found in measured.items()}
-
-
-def _copies(values: dict[str, NDArray[np.float64]]) -> dict[str, NDArray[np.float64]]:
-    return {name: array.copy() for name, array in values.items()}
+    def _tell_log(self) -> None:
+        for callback in tuple(self._log_listeners):
+            callback(self.session.log[-1])
 
 
 def _join(listeners: list[T], callback: T) -> Callable[[], None]:
     listeners.append(callback)
     return lambda: listeners.remove(callback) if callback in listeners else None
-
-
-def _tell(listeners: list[Listener], delta: AnyDelta | None) -> None:
-    for callback in tuple(listeners):
-        callback(delta)

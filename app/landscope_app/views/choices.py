@@ -28,16 +28,15 @@ _SAMPLES = (128, 256, 512, 1024, 2048, 4096, 0)
 
 
 class ChoiceBar(QWidget):
-    """Segments, the plane that is shown, and a second row of options.
+    """What is shown, and a second row with the options of the next run.
 
     Signals:
-        kind_chosen(str): surface, contour, line or losses. plane_chosen(str): id of a result.
+        kind_chosen(str): surface, contour, line or losses.
         changed(Choices): an option changed; answer with ``show_cost``.
         run_wanted(Choices): "Run" was pressed. refine_wanted(): "Refine" was pressed.
     """
 
     kind_chosen = Signal(object)
-    plane_chosen = Signal(object)
     changed = Signal(object)
     run_wanted = Signal(object)
     refine_wanted = Signal()
@@ -46,9 +45,8 @@ class ChoiceBar(QWidget):
         super().__init__(parent)
         self.kind = "surface"
         self._segments = QButtonGroup(self, exclusive=True)
-        self._results = _combo("Result shown", ())
-        self._results.setMinimumWidth(150)
-        self._more = QPushButton("Options", checkable=True)
+        self._more = QPushButton("Options")
+        self._more.setCheckable(True)
         self._more.setAccessibleName("Show the options of the next run")
         self._refine = QPushButton("Refine")
         self._refine.setAccessibleName("Refine the plane that is shown")
@@ -109,13 +107,6 @@ class ChoiceBar(QWidget):
         """The devices of the engine."""
         _refill(self._device, [("automatic", "auto"), *((name, name) for name in names)])
 
-    def show_results(self, results: list[tuple[str, str]], current: str) -> None:
-        """(title, id) of the planes or lines that can be shown."""
-        _refill(self._results, results)
-        with QSignalBlocker(self._results):
-            _choose(self._results, current)
-        self._results.setEnabled(bool(results))
-
     def show_kind(self, kind: str) -> None:
         """Press a segment without telling."""
         self.kind = kind
@@ -152,7 +143,8 @@ class ChoiceBar(QWidget):
         row = QHBoxLayout()
         row.setSpacing(0)
         for place, (kind, text) in enumerate(KINDS):
-            button = QPushButton(text, checkable=True)
+            button = QPushButton(text)
+            button.setCheckable(True)
             button.setProperty("kind", kind)
             button.setProperty("segment", {0: "first", len(KINDS) - 1: "last"}.get(place, "true"))
             button.setAccessibleName(f"Show {text.lower()}")
@@ -160,8 +152,7 @@ class ChoiceBar(QWidget):
             self._segments.addButton(button)
             row.addWidget(button)
         row.addSpacing(8)
-        row.addWidget(self._results, 1)
-        row.addSpacing(8)
+        row.addStretch(1)
         row.addWidget(self._refine)
         row.addSpacing(8)
         row.addWidget(self._more)
@@ -197,6 +188,7 @@ class ChoiceBar(QWidget):
             ("Device", self._device),
         )
         self._pairs = {caption: _pair(caption, widget) for caption, widget in fields}
+        self._centre_caption = self._pairs["Centre"].findChild(QLabel) or QLabel()
         for pair in self._pairs.values():
             flow.addWidget(pair)
         flow.addWidget(self._cost)
@@ -204,15 +196,13 @@ class ChoiceBar(QWidget):
         self._cost.setMinimumHeight(30)
 
     def _connect(self) -> None:
-        for button in self._segments.buttons():
-            button.clicked.connect(lambda _on=False, kind=button.property("kind"): self._pick_kind(kind))
+        self._segments.buttonClicked.connect(lambda button: self._pick_kind(button.property("kind")))
         for box in (self._kind, self._base, self._batchnorm, self._samples, self._grid, self._points):
             box.currentIndexChanged.connect(self._tell)
         self._device.currentIndexChanged.connect(self._tell)
         self._reach.valueChanged.connect(self._tell)
         self._seed.valueChanged.connect(self._tell)
         self._more.toggled.connect(self._fit_kind)
-        self._results.activated.connect(lambda _row: self.plane_chosen.emit(self._results.currentData()))
         self._run.clicked.connect(lambda _checked=False: self.run_wanted.emit(self.choices()))
         self._refine.clicked.connect(lambda _checked=False: self.refine_wanted.emit())
         self._fit_kind()
@@ -227,7 +217,6 @@ class ChoiceBar(QWidget):
         line, losses = self.kind == "line", self.kind == "losses"
         random = self._kind.currentData() == "random"
         self._options.setVisible(self._more.isChecked() and not losses)
-        self._results.setVisible(not losses)
         self._more.setVisible(not losses)
         self._refine.setVisible(self._refine.isVisible() and not line and not losses)
         self._pairs["Plane"].setVisible(not line)
@@ -235,7 +224,7 @@ class ChoiceBar(QWidget):
         self._pairs["Points"].setVisible(line)
         self._pairs["Reach"].setVisible(random and not line)
         self._pairs["Seed"].setVisible(random and not line)
-        self._pairs["Centre"].layout().itemAt(0).widget().setText("End" if line else "Centre")  # type: ignore[attr-defined]
+        self._centre_caption.setText("End" if line else "Centre")
 
     def _tell(self, _value: object = None) -> None:
         self._fit_kind()

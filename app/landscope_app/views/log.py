@@ -61,8 +61,8 @@ class LogView(QWidget):
 
 def line_html(line: LogLine, theme: Theme) -> str:
     """One line of the log; the level is a word, never only a colour."""
-    colours = {"warning": theme.warning, "error": theme.error, "script": theme.muted}
-    words = {"warning": "Warning: ", "error": "Error: ", "script": "script │ "}
+    colours = {"warning": theme.warning, "error": theme.error, "stdout": theme.muted, "stderr": theme.muted}
+    words = {"warning": "Warning: ", "error": "Error: ", "stdout": "script │ ", "stderr": "script │ "}
     clock = time.strftime("%H:%M:%S", time.localtime(line.time))
     font = f"font-family:'{family(theme.mono)}'; font-size:12px"
     said = escape(words.get(line.level, "") + line.sentence)

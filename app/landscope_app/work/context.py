@@ -23,7 +23,7 @@ class Context(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.document = Document()
+        self.document = Document(journal=True)
         self.selection = Selection()
         self.engines = Engines(self)
         self.background = Background(self)
@@ -47,3 +47,4 @@ class Context(QObject):
         """End engines and background work."""
         self.engines.close()
         self.background.wait()
+        self.document.close()

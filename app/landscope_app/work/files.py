@@ -55,15 +55,12 @@ class SessionFiles(QObject):
             raise ValueError("a session that was never saved needs a path")
         target = target if target.suffix else target.with_suffix(ENDING)
         self.view_wanted.emit()
-        snapshot = self._context.document.snapshot()
-        self._context.document.saving()
-        self._context.background.run(
-            lambda: _write(snapshot, target), lambda _done: self._was_saved(target), self._was_not_saved
-        )
+        write = self._context.document.file_writer(target)
+        self._context.background.run(write, self._was_saved, self._was_not_saved)
 
     def _was_saved(self, target: Path) -> None:
         context = self._context
-        context.document.saved(target)
+        context.document.saved()
         context.settings.remember(str(target), "session", time.time())
         context.save_settings()
         context.document.write("info", f"Saved to {target}.")
@@ -92,12 +89,6 @@ class SessionFiles(QObject):
         context.settings.remember(str(file), "session", time.time())
         context.save_settings()
         self.opened.emit(session.view)
-
-
-def _write(session: Session, target: Path) -> None:
-    from landscope.session.write import save
-
-    save(session, target)
 
 
 def _fill(session: Session, answer: dict[str, Any]) -> None:

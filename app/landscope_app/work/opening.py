@@ -63,7 +63,7 @@ class Opener(QObject):
         if project is None:
             return
         self._context.engines.restart(project.engine.python)
-        self._context.document.session.project = replace(project, trusted=False)
+        self._context.document.set_project(replace(project, trusted=False))
         root = project.root
         self._context.background.run(
             lambda: _forget_trust(root),
@@ -76,7 +76,7 @@ class Opener(QObject):
         """Change the project's options; later jobs use them."""
         project = self._context.document.session.project
         if project is not None:
-            self._context.document.session.project = change(project)
+            self._context.document.set_project(change(project))
 
     def analyse_again(self) -> None:
         """Run the first jobs again."""
@@ -98,7 +98,7 @@ class Opener(QObject):
 
     def _trusted(self, project: ProjectSpec) -> None:
         trusted = replace(project, trusted=True)
-        self._context.document.session.project = trusted
+        self._context.document.set_project(trusted)
         self._begin(trusted)
 
 
@@ -109,6 +109,7 @@ def load(path: str) -> ProjectSpec:
         LandscopeError: there is no project.
     """
     from landscope.project.spec import load_project
+
     from landscope.project.trust import is_trusted
 
     project = load_project(path)

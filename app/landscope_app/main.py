@@ -1,0 +1,128 @@
+"""Starting the window: ``landscope``, ``landscope sample``, ``landscope PATH``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING
+
+import landscope
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QApplication
+
+    from landscope_app.window import MainWindow
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the window until it is closed; its exit code."""
+    options = _arguments().parse_args(argv)
+    app = make_application()
+    from landscope_app.faults import Faults
+    from landscope_app.theme.colors import THEMES
+    from landscope_app.theme.palette import system_theme, use
+    from landscope_app.window import MainWindow
+    from landscope_app.work.context import Context
+
+    context = Context()
+    choice = options.theme or context.settings.theme
+    use(THEMES.get(choice) or system_theme(), choice)
+    window = MainWindow(context, THEMES.get(choice) or system_theme())
+    faults = Faults()
+    faults.told.connect(context.tell)
+    faults.install()
+    if options.size:
+        window.resize(*options.size)
+    window.show()
+    _after_shown(app, window, options)
+    code = app.exec()
+    faults.remove()
+    context.close()
+    return code
+
+
+def make_application() -> QApplication:
+    """The one QApplication. Contexts share their objects: a floated OpenGL dock crashes otherwise."""
+    from PySide6.QtCore import QCoreApplication, Qt
+    from PySide6.QtWidgets import QApplication
+
+    found = QApplication.instance()
+    if isinstance(found, QApplication):
+        return found
+    QCoreApplication.setAttribute(Qt.ApplicationAttribute.AA_ShareOpenGLContexts)
+    QCoreApplication.setApplicationName("Landscope")
+    QCoreApplication.setApplicationVersion(landscope.__version__)
+    QApplication.setStyle("Fusion")
+    app = QApplication(sys.argv[:1])
+    app.setDesktopFileName("landscope")
+    return app
+
+
+def _after_shown(app: QApplication, window: MainWindow, options: argparse.Namespace) -> None:
+    """What may wait until the window is visible: opening, signals, the developer's screenshot."""
+    from PySide6.QtCore import QTimer
+
+    from landscope_app.theme.app_icon import app_icon
+
+    if options.path:
+        QTimer.singleShot(0, lambda: window.open_path(_absolute(options.path)))
+    QTimer.singleShot(0, lambda: window.setWindowIcon(app_icon()))
+    signal.signal(signal.SIGINT, lambda *_: window.close_now())
+    awake = QTimer(window)  # lets Python see the signal while Qt waits
+    awake.start(500)
+    awake.timeout.connect(lambda: None)
+    if options.time_to_window:
+        QTimer.singleShot(0, lambda: _report_start(window))
+    if options.grab:
+        QTimer.singleShot(round(options.after * 1000), lambda: _grab(app, window, options.grab))
+
+
+def _arguments() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="landscope", description="See how a PyTorch network trained.")
+    parser.add_argument("path", nargs="?", help="project folder, model script, session file, or “sample”")
+    parser.add_argument("--version", action="version", version=f"Landscope {landscope.__version__}")
+    parser.add_argument("--theme", choices=("dark", "light", "system"), help=argparse.SUPPRESS)
+    parser.add_argument("--size", type=_size, help=argparse.SUPPRESS)
+    parser.add_argument("--grab", metavar="PNG", help=argparse.SUPPRESS)
+    parser.add_argument("--after", type=float, default=10.0, metavar="SECONDS", help=argparse.SUPPRESS)
+    parser.add_argument("--time-to-window", action="store_true", help=argparse.SUPPRESS)
+    return parser
+
+
+def _size(text: str) -> tuple[int, int]:
+    width, height = text.lower().split("x")
+    return int(width), int(height)
+
+
+def _absolute(path: str) -> str:
+    return path if path == "sample" else os.path.abspath(path)  # noqa: PTH100  never resolves links
+
+
+def _grab(app: QApplication, window: MainWindow, target: str) -> None:
+    """A screenshot from the screen, OpenGL and painter overlays included, then the end."""
+    screen = window.screen()
+    place = window.frameGeometry()
+    picture = screen.grabWindow(0, place.x(), place.y(), place.width(), place.height())
+    sys.stdout.write(f"{target} {'written' if picture.save(target) else 'could not be written'}\n")
+    window.close_now()
+    app.quit()
+
+
+def _report_start(window: MainWindow) -> None:
+    """Seconds from the start of the process to the first painted window, on one line."""
+    import time
+
+    window.repaint()
+    with open("/proc/self/stat", encoding="ascii") as stat:  # noqa: PTH123
+        ticks = int(stat.read().rsplit(") ", 1)[1].split()[19])
+    with open("/proc/uptime", encoding="ascii") as uptime:  # noqa: PTH123
+        now = float(uptime.read().split()[0])
+    began = ticks / os.sysconf("SC_CLK_TCK")
+    sys.stdout.write(f"window after {now - began:.3f} s ({time.process_time():.3f} s of processor time)\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
