@@ -28,13 +28,14 @@ class BoxSides:
     z: int
 
     @classmethod
-    def of(cls, frame: Frame) -> BoxSides:
-        """Choose the far sides for a picture; ties give the view of a reader: x to the right, floor below."""
-        x, y, z, _ = frame.eye
-        right = frame.camera.axes()[0]
-        far_x = -1 if x > 1e-6 or (abs(x) <= 1e-6 and right[0] > 0) else 1
-        far_y = -1 if y > 1e-6 or (abs(y) <= 1e-6 and right[1] < 0) else 1
-        return cls(far_x, far_y, -1 if z >= -1e-6 else 1)
+    def of(cls, frame: Frame, half: tuple[float, float, float]) -> BoxSides:
+        """Choose the far sides; ties put labels where a reader looks for them: to the left and below."""
+        x, y, z, perspective = frame.eye
+        right, up, _ = frame.camera.axes()
+        far_x = -1 if x > 1e-6 * (right[0] + up[0]) else 1
+        far_y = -1 if y > 1e-6 * (right[1] + up[1]) else 1
+        # Between floor and ceiling both are seen from inside the box; a reader expects the floor.
+        return cls(far_x, far_y, -1 if z > (-0.5 * half[2] if perspective else -0.02) else 1)
 
 
 def box_ticks(state: SceneState, frame: Frame) -> tuple[Ticks, Ticks, Ticks]:
@@ -133,7 +134,7 @@ class AxesBox:
 
     def _update(self, frame: Frame, state: SceneState) -> None:
         """Upload the lines again when other walls are far or other ticks are shown."""
-        sides, small = BoxSides.of(frame), min(frame.width, frame.height) < TINY_PICTURE
+        sides, small = BoxSides.of(frame, state.box.half), min(frame.width, frame.height) < TINY_PICTURE
         shown = (sides, state.box, state.log_scale, small)
         if shown == self._shown:
             return

@@ -1,4 +1,4 @@
-"""An OpenGL context on Linux without any display: EGL on the surfaceless platform, or on a graphics device."""
+"""An OpenGL context on Linux without any display: EGL, surfaceless or on a graphics device."""
 
 from __future__ import annotations
 

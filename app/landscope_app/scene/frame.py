@@ -60,14 +60,26 @@ class Frame:
         return max(1, round(self.width * self.pixel)), max(1, round(self.height * self.pixel))
 
     @cached_property
+    def _inner(self) -> tuple[float, float]:
+        """Return width and height of the scene within its insets, in logical pixels."""
+        width = self.width - self.insets.left - self.insets.right
+        return max(1.0, width), max(1.0, self.height - self.insets.top - self.insets.bottom)
+
+    @cached_property
     def steady_matrix(self) -> Matrix:
         """Return the (4, 4) matrix from world to clip coordinates, without the jitter."""
-        inner_width = max(1.0, self.width - self.insets.left - self.insets.right)
-        inner_height = max(1.0, self.height - self.insets.top - self.insets.bottom)
-        place = np.diag([inner_width / self.width, inner_height / self.height, 1.0, 1.0])
+        width, height = self._inner
+        place = np.diag([width / self.width, height / self.height, 1.0, 1.0])
         place[0, 3] = (self.insets.left - self.insets.right) / self.width
         place[1, 3] = (self.insets.bottom - self.insets.top) / self.height
-        return np.asarray(place @ self.camera.projection(inner_width / inner_height) @ self.camera.view())
+        return np.asarray(place @ self.camera.projection(width / height) @ self.camera.view())
+
+    @property
+    def world_per_pixel(self) -> float:
+        """Return the world units that a logical pixel covers at the camera's target."""
+        width, height = self._inner
+        across = float(self.camera.projection(width / height)[0, 0])
+        return 2.0 * (1.0 if self.camera.orthographic else self.camera.distance) / (across * width)
 
     @cached_property
     def matrix(self) -> Matrix:
@@ -80,7 +92,7 @@ class Frame:
 
     @cached_property
     def eye(self) -> tuple[float, float, float, float]:
-        """Return the eye's position with w = 1, or with w = 0 the direction towards it (parallel projection)."""
+        """Return the eye with w = 1, or with w = 0 the direction towards it (parallel projection)."""
         if self.camera.orthographic:
             x, y, z = self.camera.axes()[2]
             return float(x), float(y), float(z), 0.0
@@ -88,13 +100,13 @@ class Frame:
         return float(x), float(y), float(z), 1.0
 
     @cached_property
-    def lamp(self) -> tuple[Matrix, Matrix, Matrix]:
-        """Return the unit vectors towards the lamp, half way between lamp and eye, and towards the eye."""
+    def lamp(self) -> tuple[Matrix, Matrix]:
+        """Return the unit vectors towards the lamp and half way between lamp and eye."""
         right, up, back = self.camera.axes()
         light = _unit(LAMP[0] * right + LAMP[1] * up + LAMP[2] * back)
         # A lamp that turned fully with the eye would leave the surface flat from straight above.
         light = _unit(light + np.array([0.0, 0.0, 0.35]))
-        return light, _unit(light + back), back
+        return light, _unit(light + back)
 
     def on_screen(self, points: npt.ArrayLike) -> Matrix:
         """Project world points (..., 3) to logical pixels (..., 2), y downwards; NaN behind the eye."""

@@ -16,7 +16,7 @@ _CURRENT = (("glx", "libGL.so.1", "glXGetCurrentContext"), ("egl", "libEGL.so.1"
 
 
 def current_platform() -> str | None:
-    """Return "glx" or "egl" for the context current in this thread, None when there is none (or not on Linux)."""
+    """Return "glx" or "egl" for the context current in this thread; None without one, or not on Linux."""
     if not sys.platform.startswith("linux"):
         return None
     for name, library, function in _CURRENT:
@@ -47,7 +47,7 @@ def _library() -> Any:
             os.environ["PYOPENGL_PLATFORM"] = platform
         import OpenGL
 
-        # Checking every call doubles its cost; `check` is called once per set-up and once per picture instead.
+        # Checking every call doubles its cost; `check` asks once per set-up and per exported picture.
         OpenGL.ERROR_CHECKING = False
     from OpenGL import GL
 

@@ -1,4 +1,4 @@
-"""Geometry of a height field on the processor: its triangles, its heights between samples, and rays that hit it.
+"""Geometry of a height field on the processor: triangles, heights between samples, rays that hit it.
 
 Every cell is split along the diagonal from (i+1, j) to (i, j+1); drawing and reading use the same triangles.
 """
@@ -11,17 +11,20 @@ import numpy.typing as npt
 Doubles = npt.NDArray[np.float64]
 Floats = npt.NDArray[np.floating]
 
-MOST_STEPS = 1024  # samples along a ray; two per cell up to 256²
+STEPS_PER_CELL, FEWEST_STEPS, MOST_STEPS = 3, 24, 2048  # samples along a ray
+FINER = 33  # samples between two of them, twice over
 
 
-def triangles(z: Floats) -> npt.NDArray[np.uint32]:
+def triangles(z: Floats, stride: int = 1) -> npt.NDArray[np.uint32]:
     """Return the vertex numbers (K, 3) of all triangles that touch no hole; vertex (i, j) is i·ny + j.
 
     Args:
         z: (nx, ny) heights; a value that is not finite is a hole.
+        stride: take only every so many-th row and column (and the last ones).
     """
     nx, ny = z.shape
-    vertex = np.arange(nx * ny, dtype=np.uint32).reshape(nx, ny)
+    rows, columns = _every(nx, stride), _every(ny, stride)
+    vertex = (rows[:, None] * ny + columns[None, :]).astype(np.uint32)
     a, b, c, d = vertex[:-1, :-1], vertex[1:, :-1], vertex[:-1, 1:], vertex[1:, 1:]
     corners = np.stack([a, b, c, c, b, d], axis=-1).reshape(-1, 3)
     finite = np.isfinite(z).ravel()
@@ -59,14 +62,19 @@ def first_hit(x: Floats, y: Floats, z: Floats, start: Doubles, end: Doubles) -> 
         span = _inside(x, y, z, start, end - start)
         if span is None:
             return None
-        t = np.linspace(span[0], span[1], min(MOST_STEPS, 2 * (x.size + y.size) + 2))
+        cells = np.abs(end - start)[:2] * (span[1] - span[0]) / [np.ptp(x), np.ptp(y)] @ [x.size, y.size]
+        t = np.linspace(*span, int(np.clip(STEPS_PER_CELL * cells, FEWEST_STEPS, MOST_STEPS)))
         above = _above(x, y, z, start, end - start, t)
         crossing = np.flatnonzero(above[:-1] * above[1:] <= 0)
         if crossing.size == 0:
             return None
         k = int(crossing[0])
-        hit = _bisected(x, y, z, start, end - start, float(t[k]), float(t[k + 1]))
+        hit = _refined(x, y, z, start, end - start, float(t[k]), float(t[k + 1]))
     return np.asarray(start + hit * (end - start))
+
+
+def _every(count: int, stride: int) -> npt.NDArray[np.int64]:
+    return np.unique(np.append(np.arange(0, count, stride), count - 1))
 
 
 def _cell(axis: Floats, at: Doubles) -> tuple[npt.NDArray[np.intp], Doubles]:
@@ -101,12 +109,16 @@ def _above(x: Floats, y: Floats, z: Floats, origin: Doubles, direction: Doubles,
     return np.asarray(points[..., 2] - height_at(x, y, z, points[..., 0], points[..., 1]))
 
 
-def _bisected(
+def _refined(
     x: Floats, y: Floats, z: Floats, origin: Doubles, direction: Doubles, low: float, high: float
 ) -> float:
-    sign = float(_above(x, y, z, origin, direction, np.array(low)))
-    for _ in range(40):
-        middle = (low + high) / 2
-        value = float(_above(x, y, z, origin, direction, np.array(middle)))
-        low, high = (middle, high) if value * sign > 0 else (low, middle)
-    return (low + high) / 2
+    """Narrow a crossing to a thousandth, then end on the straight line: the surface is made of planes."""
+    for _ in range(2):
+        t = np.linspace(low, high, FINER)
+        above = _above(x, y, z, origin, direction, t)
+        crossing = np.flatnonzero(above[:-1] * above[1:] <= 0)
+        k = int(crossing[0]) if crossing.size else 0
+        low, high = float(t[k]), float(t[k + 1])
+        before, after = float(above[k]), float(above[k + 1])
+    share = before / (before - after) if before != after else 0.0
+    return low + (high - low) * share

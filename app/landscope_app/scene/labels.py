@@ -64,7 +64,8 @@ def place_labels(state: SceneState, frame: Frame, measure: Measure) -> list[Labe
 
 
 def _edges(state: SceneState, frame: Frame) -> list[_Edge]:
-    sides, half = BoxSides.of(frame), state.box.half
+    """Return the edges that carry labels: the near ones of the floor, and the upright one to the left."""
+    sides, half = BoxSides.of(frame, state.box.half), state.box.half
     ticks = box_ticks(state, frame)
     at = world_ticks(state, ticks)
     hx, hy, hz = half
@@ -72,23 +73,32 @@ def _edges(state: SceneState, frame: Frame) -> list[_Edge]:
     corners = np.array([(x, -y), (-x, y)])
     lefts = frame.on_screen(np.column_stack([corners, np.zeros(2)]))[:, 0]
     zx, zy = corners[int(np.nanargmin(lefts))] if np.isfinite(lefts).any() else corners[0]
-    lines = [
-        (np.array([(-hx, -y, z), (hx, -y, z)]), 0, state.title_x),
-        (np.array([(-x, -hy, z), (-x, hy, z)]), 1, state.title_y),
-        (np.array([(zx, zy, -hz), (zx, zy, hz)]), 2, state.title_z),
-    ]
+    lines = (
+        (0, state.title_x, [np.array([(-hx, -y, k), (hx, -y, k)]) for k in (z, -z)]),
+        (1, state.title_y, [np.array([(-x, -hy, k), (-x, hy, k)]) for k in (z, -z)]),
+        (2, state.title_z, [np.array([(zx, zy, -hz), (zx, zy, hz)])]),
+    )
     middle = frame.on_screen(np.zeros(3))
     edges = []
-    for ends, axis, title in lines:
+    for axis, title, candidates in lines:
+        ends = max(candidates, key=lambda ends: _reach(frame.on_screen(ends), middle))
         points = np.repeat(ends[:1], at[axis].size, axis=0)
         points[:, axis] = at[axis]
         screen = frame.on_screen(ends)
         if np.isfinite(screen).all():
             outward = _outward(screen, middle)
+            on_screen = frame.on_screen(points)
             edges.append(
-                _Edge(*screen, outward, frame.on_screen(points), ticks[axis].texts, title, upright=axis == 2)
+                _Edge(screen[0], screen[1], outward, on_screen, ticks[axis].texts, title, upright=axis == 2)
             )
     return edges
+
+
+def _reach(ends: Doubles, middle: Doubles) -> float:
+    """Return how far outside an edge lies; seen from above, the rim is further out than the floor."""
+    if not np.isfinite(ends).all():
+        return -np.inf
+    return float(np.round(_outward(ends, middle) @ (ends.mean(axis=0) - middle)))
 
 
 def _outward(ends: Doubles, middle: Doubles) -> Doubles:
@@ -114,7 +124,7 @@ def _place_ticks(edge: _Edge, frame: Frame, measure: Measure, placed: list[Label
 
 
 def _title(edge: _Edge, far: float, frame: Frame, measure: Measure, placed: list[Label]) -> Label | None:
-    """Place a title beyond its ticks, further out while something is in the way; None where nothing is free."""
+    """Place a title beyond its ticks, further out while something is in the way; None without room."""
     if not edge.title:
         return None
     width, height = measure(edge.title, True)

@@ -110,8 +110,8 @@ class SceneState:
         nx, ny = np.size(self.x), np.size(self.y)
         if nx < 2 or ny < 2 or np.shape(self.z) != (nx, ny):
             raise ValueError(
-                f"The surface has heights of shape {np.shape(self.z)}, but its axes have {nx} and {ny} points; "
-                "at least 2 × 2 of each are needed."
+                f"The surface has heights of shape {np.shape(self.z)}, but {nx} and {ny} coordinates; "
+                "give at least two along each, and one height for every pair."
             )
         if not (np.all(np.diff(self.x) > 0) and np.all(np.diff(self.y) > 0)):
             raise ValueError("The coordinates of a surface must increase strictly along both axes.")
@@ -156,25 +156,27 @@ class Box:
     @cached_property
     def scale(self) -> npt.NDArray[np.float64]:
         """Return world units per data unit, (3,)."""
-        return 2 * np.asarray(self.half) / (np.asarray(self.high) - np.asarray(self.low))
+        return np.asarray([2 * h / (b - a) for h, a, b in zip(self.half, self.low, self.high, strict=True)])
 
     @cached_property
     def middle(self) -> npt.NDArray[np.float64]:
         """Return the data point at the world's origin, (3,)."""
-        return (np.asarray(self.high) + np.asarray(self.low)) / 2
+        return np.asarray([(a + b) / 2 for a, b in zip(self.low, self.high, strict=True)])
 
     def to_world(self, points: Floats) -> npt.NDArray[np.float64]:
         """Map data points (..., 3) to world points."""
-        return np.asarray((points - self.middle) * self.scale)
+        world: npt.NDArray[np.float64] = (points - self.middle) * self.scale
+        return world
 
     def to_data(self, points: Floats) -> npt.NDArray[np.float64]:
         """Map world points (..., 3) to data points."""
-        return np.asarray(points / self.scale + self.middle)
+        data: npt.NDArray[np.float64] = points / self.scale + self.middle
+        return data
 
 
 def _widened(low: float, high: float) -> tuple[float, float]:
     """Give a range without extent a small one, so that a flat surface can be drawn."""
     if high > low:
         return float(low), float(high)
-    pad = 0.5 * abs(low) if low else 0.5
+    pad = 0.05 * abs(low) if low else 0.5
     return low - pad, low + pad

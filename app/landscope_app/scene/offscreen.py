@@ -160,8 +160,8 @@ class OffscreenRenderer:
         )
         if max(width, height) > largest:
             raise NoOpenGLError(
-                f"A picture of {width} × {height} pixels is larger than the {largest} this graphics driver can draw; "
-                "choose a smaller size."
+                f"A picture of {width} × {height} pixels is larger than this graphics driver can draw; "
+                f"choose at most {largest} each way."
             )
         self._smoothing = Smoothing(width, height)
         return self._smoothing
@@ -190,7 +190,7 @@ def render_image(
 
 
 def ensure_application() -> None:
-    """Make sure that text can be painted: Qt keeps its fonts in a QGuiApplication, also without any screen."""
+    """Make sure that text can be painted: Qt keeps its fonts in a QGuiApplication, even without a screen."""
     if QCoreApplication.instance() is not None:
         return
     has_screen = bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

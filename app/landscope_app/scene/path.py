@@ -23,8 +23,9 @@ CROWDED = 80  # with more checkpoints than this the ordinary markers shrink
 def checkpoint_points(state: SceneState) -> Doubles:
     """Return the checkpoints (M, 3) in data coordinates; a missing height is read from the surface.
 
-    A checkpoint whose place in the plane is unknown keeps NaN coordinates and is not drawn. Heights that stay unknown (outside the plane, in a hole) are put on the box's floor; heights beyond the
-    box are brought to its border, so that every checkpoint can be seen.
+    A checkpoint whose place in the plane is unknown keeps NaN coordinates and is not drawn. Heights that
+    stay unknown (outside the plane, in a hole) are put on the box's floor; heights beyond the box are brought
+    to its border, so that every checkpoint can be seen.
     """
     if state.path is None:
         return np.empty((0, 3))
@@ -39,8 +40,8 @@ def checkpoint_points(state: SceneState) -> Doubles:
 def draped_line(state: SceneState, points: Doubles) -> Doubles:
     """Return the line (K, 3) through the checkpoints that keeps its height over the surface in between.
 
-    The offset from the surface runs linearly from one checkpoint to the next; where the surface is unknown the
-    line is straight.
+    The offset from the surface runs linearly from one checkpoint to the next; where the surface is unknown
+    the line is straight.
     """
     if len(points) < 2 or not state.drape:
         return points
@@ -96,7 +97,8 @@ class Path:
         theme, chosen = self._state.theme, np.flatnonzero(self._shown == self._state.current)
         current = int(chosen[0]) if chosen.size else None
         stroke = Stroke(theme.path, 2.6, theme.halo, 1.6)
-        radius = MARKER_RADIUS if self._shown.size <= CROWDED else 2.2
+        shrunk = min(1.0, max(0.55, min(frame.width, frame.height) / 420))
+        radius = shrunk * (MARKER_RADIUS if self._shown.size <= CROWDED else 2.2)
         self._line.draw(frame, stroke, LINE_LIFT, opacity)
         colours = (theme.marker, theme.rim, theme.accent)
-        self._markers.draw(frame, colours, (radius, CURRENT_RADIUS), current, MARKER_LIFT, opacity)
+        self._markers.draw(frame, colours, (radius, shrunk * CURRENT_RADIUS), current, MARKER_LIFT, opacity)

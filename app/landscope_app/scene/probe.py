@@ -41,7 +41,7 @@ class GlInfo:
 
 
 def surface_format(samples: int = 0) -> QSurfaceFormat:
-    """Return the format every context of the scene asks for: 3.3 core (macOS gives 2.1 otherwise), 24-bit depth."""
+    """Return the format of every context of the scene: 3.3 core (macOS gives 2.1 otherwise), 24-bit depth."""
     wanted = QSurfaceFormat()
     wanted.setRenderableType(QSurfaceFormat.RenderableType.OpenGL)
     wanted.setVersion(*NEEDED)
@@ -55,7 +55,7 @@ def surface_format(samples: int = 0) -> QSurfaceFormat:
 def probe_gl() -> GlInfo | None:
     """Return what draws here, or None where no usable OpenGL (3.3 or later) can be had.
 
-    Needs a QGuiApplication; without one the answer is None. Nothing stays current afterwards that was not before.
+    Needs a QGuiApplication; without one the answer is None. What was current before is current again.
     """
     if QGuiApplication.instance() is None or QGuiApplication.platformName() in PLATFORMS_WITHOUT_GL:
         return None
@@ -74,7 +74,7 @@ def probe_gl() -> GlInfo | None:
 
 
 def offscreen_context() -> tuple[QOpenGLContext, QOffscreenSurface] | None:
-    """Return a new current context with a hidden surface, or None; the caller keeps both and destroys them."""
+    """Return a new current context with a hidden surface, or None; the caller keeps both."""
     context = QOpenGLContext()
     context.setFormat(surface_format())
     if not context.create() or not context.isValid():

@@ -1,4 +1,4 @@
-"""Lines of any width and round markers as triangles: OpenGL's own line width is one pixel in a core profile."""
+"""Lines of any width and round markers, as triangles: OpenGL's own lines are one pixel in a core profile."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class Markers:
         lift: float,
         opacity: float = 1.0,
     ) -> None:
-        """Draw the markers in (fill, rim, accent) colours with (ordinary, current) radii in logical pixels."""
+        """Draw in (fill, rim, accent) colours with (ordinary, current) radii in logical pixels."""
         if self._count == 0:
             return
         program = self._program

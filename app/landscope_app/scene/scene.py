@@ -1,4 +1,4 @@
-"""The renderer: draws a scene into whatever OpenGL context and framebuffer is current, and knows no widget."""
+"""The renderer: draws a scene into whatever OpenGL context and framebuffer is current; knows no widget."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from landscope_app.scene.heightfield import first_hit
 from landscope_app.scene.model import DARK, LIGHT, SceneState, SceneTheme
 from landscope_app.scene.path import Path, checkpoint_points
 from landscope_app.scene.programs import linear_colour
-from landscope_app.scene.surface import Surface
+from landscope_app.scene.surface import Detail, Surface
 from landscope_app.state.camera import Camera
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ __all__ = ["DARK", "LIGHT", "SceneRenderer", "SceneState", "SceneTheme"]
 class SceneRenderer:
     """One scene in one OpenGL context.
 
-    The order of use: `initialise` with the context current, then `set_state`, `set_camera` and `resize` at any
-    time and without a context, `draw` with it, `release` with it. `pick` and `paint_overlay` need none.
+    The order of use: `initialise` with the context current, then `set_state`, `set_camera` and `resize` at
+    any time and without a context, `draw` with it, `release` with it. `pick` and `paint_overlay` need none.
     """
 
     def __init__(self) -> None:
@@ -75,13 +75,18 @@ class SceneRenderer:
         return self._frame
 
     def draw(
-        self, jitter: tuple[float, float] = (0.0, 0.0), transparent: bool = False, empty: str = "#000000"
+        self,
+        jitter: tuple[float, float] = (0.0, 0.0),
+        transparent: bool = False,
+        detail: Detail = Detail.FULL,
+        empty: str = "#000000",
     ) -> None:
         """Draw into the bound framebuffer, premultiplied alpha.
 
         Args:
             jitter: shift in device pixels, for smoothing over several pictures.
             transparent: leave out the background.
+            detail: draw a very fine surface with fewer triangles, while something moves.
             empty: the background where there is no state yet.
         """
         if self._parts is None:
@@ -97,11 +102,11 @@ class SceneRenderer:
         gl.glEnable(gl.GL_DEPTH_TEST)
         gl.glDepthMask(True)
         gl.glDisable(gl.GL_BLEND)
-        surface.draw(frame)
+        surface.draw(frame, detail)
         gl.glDepthMask(False)
         gl.glEnable(gl.GL_BLEND)
         if self.state.show_floor:
-            surface.draw_floor(frame, -self.state.box.half[2])
+            surface.draw_floor(frame, -self.state.box.half[2], detail)
         path.draw(frame)
         _leave()
 

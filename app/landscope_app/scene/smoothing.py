@@ -11,6 +11,7 @@ from typing import Any
 from landscope_app.scene import gl
 from landscope_app.scene.programs import Program, Texture
 from landscope_app.scene.scene import SceneRenderer
+from landscope_app.scene.surface import Detail
 
 # Eight rooks: no two in one row or column of an 8 × 8 pixel, the first one unshifted.
 PATTERN = tuple(
@@ -57,10 +58,10 @@ class Smoothing:
         """Forget the average, because the scene has changed."""
         self.passes = 0
 
-    def add_pass(self, scene: SceneRenderer, transparent: bool = False) -> None:
+    def add_pass(self, scene: SceneRenderer, transparent: bool = False, detail: Detail = Detail.FULL) -> None:
         """Draw the scene once more, shifted, and bring it into the average."""
         gl.glBindFramebuffer(gl.GL_FRAMEBUFFER, self._target)
-        scene.draw(jitter=PATTERN[self.passes % PASSES], transparent=transparent)
+        scene.draw(jitter=PATTERN[self.passes % PASSES], transparent=transparent, detail=detail)
         gl.glBindFramebuffer(gl.GL_FRAMEBUFFER, self._sum)
         gl.glEnable(gl.GL_BLEND)
         gl.glBlendColor(0.0, 0.0, 0.0, 1.0 / (self.passes + 1))

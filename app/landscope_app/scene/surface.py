@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+from enum import IntEnum
 from functools import lru_cache
 
 import numpy as np
@@ -17,6 +19,14 @@ from landscope_app.scene.ticks import nice_step
 COLOURS = 1024
 MISSING = np.float32(3e30)  # the shader takes 1e30 and more for a hole: NaN is not reliable on every driver
 FLOOR_FILL = 0.10
+
+
+class Detail(IntEnum):
+    """How many vertices along an axis are drawn at most; a software driver pays per triangle."""
+
+    FULL = 1_000_000
+    FINE = 132
+    QUICK = 84
 
 
 @lru_cache(maxsize=16)
@@ -40,7 +50,7 @@ def contour_step(state: SceneState) -> float:
     if state.contour_count <= 0:
         return 0.0
     low, high = state.colour_range
-    return nice_step(high - low, state.contour_count)
+    return nice_step(high - low, round(1.25 * state.contour_count))
 
 
 class Surface:
@@ -57,7 +67,7 @@ class Surface:
         self._state: SceneState | None = None
         self._finite: npt.NDArray[np.bool_] | None = None
         self._middle = 0.0
-        self._count = 0
+        self._ranges: dict[int, tuple[int, int]] = {}  # stride → byte offset and number of indices
         self._connect()
 
     def set_state(self, state: SceneState) -> None:
@@ -79,29 +89,28 @@ class Surface:
         if last is None or state.colour_map != last.colour_map:
             self._colours.allocate(COLOURS, 1, colour_table(state.colour_map))
 
-    def draw(self, frame: Frame) -> None:
+    def draw(self, frame: Frame, detail: Detail) -> None:
         """Draw the lit surface, opaque; depth testing is on."""
-        if self._state is None or self._count == 0:
+        if self._state is None:
             return
         self._lit.use()
         self._describe(self._lit, frame)
-        light, half, back = frame.lamp
+        light, half = frame.lamp
         self._lit.set("u_light", *light)
         self._lit.set("u_half", *half)
-        self._lit.set("u_back", *back)
         self._lit.set("u_flatten", 0.0)
-        self._draw_triangles(self._is_cut())
+        self._draw_triangles(self._is_cut(), detail)
 
-    def draw_floor(self, frame: Frame, floor: float) -> None:
+    def draw_floor(self, frame: Frame, floor: float, detail: Detail) -> None:
         """Draw the contour lines on the plane world z = `floor`, translucent."""
-        if self._state is None or self._count == 0:
+        if self._state is None:
             return
         self._flat.use()
         self._describe(self._flat, frame)
         self._flat.set("u_flatten", 1.0)
         self._flat.set("u_floor", floor)
         self._flat.set("u_fill", FLOOR_FILL)
-        self._draw_triangles(cut=False)
+        self._draw_triangles(False, min(detail, Detail.FINE))
 
     def release(self) -> None:
         """Delete everything of this surface; its context must be current."""
@@ -121,16 +130,26 @@ class Surface:
         finite = np.isfinite(z)
         heights = np.where(finite, z - self._middle, MISSING).astype(np.float32)
         self._heights.allocate(z.shape[1], z.shape[0], heights)
-        same = self._finite is not None and self._finite.shape == finite.shape
-        if not same or not np.array_equal(self._finite, finite):
-            corners = triangles(z)
-            gl.glBindVertexArray(self._vertices)
-            self._indices.upload(corners)
-            gl.glBindVertexArray(0)
-            self._finite, self._count = finite, int(corners.size)
+        if self._finite is None or not np.array_equal(self._finite, finite):
+            self._finite = finite
+            self._upload_triangles(z)
+
+    def _upload_triangles(self, z: npt.NDArray[np.floating]) -> None:
+        """Upload the triangles of every detail, one after another; with holes there is the full one only."""
+        self._ranges = {}
+        parts, first, whole = [], 0, bool(np.isfinite(z).all())
+        for detail in Detail:
+            stride = int(np.ceil(max(z.shape) / detail)) if whole else 1
+            if stride not in self._ranges:
+                parts.append(triangles(z, stride))
+                self._ranges[stride] = (4 * first, int(parts[-1].size))
+                first += int(parts[-1].size)
+        gl.glBindVertexArray(self._vertices)
+        self._indices.upload(np.concatenate(parts))
+        gl.glBindVertexArray(0)
 
     def _describe(self, program: Program, frame: Frame) -> None:
-        """Set the uniforms that the lit surface and its projection share; heights are relative to the middle."""
+        """Set the uniforms that both programs share; heights are relative to the middle of the box."""
         assert self._state is not None
         state, middle = self._state, self._middle
         low, high = state.colour_range
@@ -155,12 +174,14 @@ class Surface:
         low, high = self._state.data_limits
         return low < self._state.box.low[2] or high > self._state.box.high[2]
 
-    def _draw_triangles(self, cut: bool) -> None:
+    def _draw_triangles(self, cut: bool, detail: Detail) -> None:
         planes = (gl.GL_CLIP_DISTANCE0, gl.GL_CLIP_DISTANCE1) if cut else ()
         for plane in planes:
             gl.glEnable(plane)
+        stride = int(np.ceil(max(self._heights.shape) / detail))
+        first, count = self._ranges.get(stride) or self._ranges[1]
         gl.glBindVertexArray(self._vertices)
-        gl.glDrawElements(gl.GL_TRIANGLES, self._count, gl.GL_UNSIGNED_INT, None)
+        gl.glDrawElements(gl.GL_TRIANGLES, count, gl.GL_UNSIGNED_INT, ctypes.c_void_p(first))
         gl.glBindVertexArray(0)
         for plane in planes:
             gl.glDisable(plane)

@@ -13,20 +13,22 @@ from PySide6.QtWidgets import QWidget
 from landscope_app.scene.probe import surface_format
 from landscope_app.scene.scene import SceneRenderer, SceneState
 from landscope_app.scene.smoothing import PASSES, Smoothing
+from landscope_app.scene.surface import Detail
 from landscope_app.state.camera import PRESET_KEYS, PRESETS, Camera
 
 ORBIT_DEGREES = 0.4  # per logical pixel
 WHEEL_ZOOM = 1.0015  # per eighth of a degree
 KEY_STEP = 5.0  # degrees per arrow key
-HOVER_MS, REST_MS, FLIGHT_MS = 33, 140, 260
+HOVER_MS, FLIGHT_MS = 33, 260
+REST_MS = 400  # longer than the time between partial results: nothing is smoothed while they arrive
 CLICK_REACH = 3.0  # logical pixels; a press that moves less is a click
 
 
 class SurfaceView(QOpenGLWidget):
     """Shows a scene and lets a person turn it.
 
-    Left drag turns, right or Shift drag moves, the wheel zooms, a double click brings a point to the middle; keys
-    1, 3, 7, 9, 0 and 5 are front, side, top, diagonal, reset and parallel projection; arrows turn.
+    Left drag turns, right or Shift drag moves, the wheel zooms, a double click brings a point to the middle;
+    keys 1, 3, 7, 9, 0 and 5 are front, side, top, diagonal, reset and parallel projection; arrows turn.
 
     Signals:
         hovered(object): (α, β, height) under the pointer, or None; at most 30 times a second.
@@ -98,10 +100,8 @@ class SurfaceView(QOpenGLWidget):
         self._flight.start()
 
     def show_preset(self, name: str) -> None:
-        """Go to "front", "side", "top", "diagonal" or "reset"; the projection stays, except for "reset"."""
-        preset = PRESETS[name]
-        keep = name != "reset" and self.camera().orthographic != preset.orthographic
-        self.fly_to(preset.toggled_projection() if keep else preset)
+        """Go to "front", "side", "top" (parallel), "diagonal" or "reset" (perspective)."""
+        self.fly_to(PRESETS[name])
 
     def toggle_projection(self) -> None:
         """Change between perspective and parallel projection."""
@@ -121,7 +121,7 @@ class SurfaceView(QOpenGLWidget):
             return
         self._ready = True
 
-    def resizeGL(self, width: int, height: int) -> None:
+    def resizeGL(self, _width: int, _height: int) -> None:
         """Take the new size; Qt's numbers are rounded, the widget's are not."""
         self._scene.resize(self.width(), self.height(), self.devicePixelRatioF())
         self._resting = False
@@ -158,8 +158,8 @@ class SurfaceView(QOpenGLWidget):
         self._grip = position
         others = Qt.MouseButton.RightButton | Qt.MouseButton.MiddleButton
         if event.buttons() & others or event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
-            side = max(1, min(self.width(), self.height()))
-            self._move(self.camera().pan(step.x() / side, -step.y() / side))
+            unit = self._scene.frame.world_per_pixel
+            self._move(self.camera().pan(unit * step.x(), -unit * step.y()))
         else:
             self._move(self.camera().orbit(-ORBIT_DEGREES * step.x(), ORBIT_DEGREES * step.y()))
 
@@ -213,7 +213,7 @@ class SurfaceView(QOpenGLWidget):
         else:
             super().keyPressEvent(event)
 
-    def leaveEvent(self, event: QEvent) -> None:
+    def leaveEvent(self, _event: QEvent) -> None:
         """Nothing is under the pointer any more."""
         self._pointer = None
         self._report_hover()
@@ -242,12 +242,14 @@ class SurfaceView(QOpenGLWidget):
         self.update()
 
     def _draw(self) -> None:
-        if not self._resting or self.format().samples() > 0:
-            self._scene.draw(empty=self.palette().window().color().name())
+        multisampled = self.format().samples() > 0
+        if multisampled or not self._resting or self._scene.state is None:
+            detail = Detail.FULL if multisampled else Detail.QUICK
+            self._scene.draw(detail=detail, empty=self.palette().window().color().name())
             return
         smoothing = self._sized_smoothing()
         if smoothing.passes < PASSES:
-            smoothing.add_pass(self._scene)
+            smoothing.add_pass(self._scene, detail=Detail.FINE)
         smoothing.show(self.defaultFramebufferObject())
         if smoothing.passes < PASSES:
             self.update()

@@ -1,4 +1,4 @@
-"""Where the person looks from: an orbiting camera without any toolkit, and its view and projection matrices."""
+"""Where the person looks from: an orbiting camera without any toolkit, with its matrices."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy.typing as npt
 Matrix = npt.NDArray[np.float64]
 
 NEAREST, FARTHEST = 0.4, 60.0  # world units; the drawn box has half width 1
+WIDE = 1.25  # the box is wider than high on the screen: narrower pictures are fitted by their width
 SCENE_RADIUS = 2.2  # a sphere that holds the box with its labels' anchor points
 
 
@@ -26,14 +27,14 @@ class Camera:
         elevation: degrees above the floor, −90 … 90.
         distance: from the target, in world units.
         target: the point in the middle of the picture.
-        fov: opening angle in degrees over the shorter side of the picture.
+        fov: opening angle in degrees over the height of a wide picture; narrow ones are fitted by width.
         orthographic: parallel projection, of the same size as the perspective one at the target.
     """
 
     azimuth: float = -124.0
     elevation: float = 27.0
     distance: float = 4.9
-    target: tuple[float, float, float] = (0.0, 0.0, -0.04)
+    target: tuple[float, float, float] = (0.0, 0.0, -0.12)
     fov: float = 30.0
     orthographic: bool = False
 
@@ -57,10 +58,10 @@ class Camera:
         return matrix
 
     def projection(self, aspect: float) -> Matrix:
-        """Return the (4, 4) matrix from eye to clip coordinates for a picture of `aspect` = width / height."""
+        """Return the (4, 4) matrix from eye to clip coordinates; `aspect` is the picture's width / height."""
         tangent = np.tan(np.radians(self.fov) / 2)
-        across = (1 / tangent) / max(aspect, 1.0)
-        upward = (1 / tangent) * min(aspect, 1.0)
+        across = (1 / tangent) / max(aspect, WIDE)
+        upward = across * aspect
         reach = SCENE_RADIUS + float(np.linalg.norm(self.target))
         near, far = max(self.distance - reach, 0.02 * self.distance), self.distance + reach
         if self.orthographic:
@@ -74,10 +75,9 @@ class Camera:
         return replace(self, azimuth=_wrapped(self.azimuth + azimuth), elevation=tilted)
 
     def pan(self, right: float, up: float) -> Camera:
-        """Move the picture by fractions of its shorter side; content follows the hand."""
-        span = 2 * self.distance * np.tan(np.radians(self.fov) / 2)
+        """Move what is seen by world units to the right and up, as if held by the hand."""
         across, upward, _ = self.axes()
-        moved = np.asarray(self.target) - span * (right * across + up * upward)
+        moved = np.asarray(self.target) - (right * across + up * upward)
         x, y, z = (float(v) for v in np.clip(moved, -3.0, 3.0))
         return replace(self, target=(x, y, z))
 
@@ -117,7 +117,7 @@ class Camera:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, object]) -> Camera:
-        """Read what `to_dict` wrote; names that are missing keep their defaults, non-finite values are refused.
+        """Read what `to_dict` wrote; missing names keep their defaults, non-finite values are refused.
 
         Raises:
             ValueError: when a value is no finite number or out of its bounds.
@@ -139,11 +139,12 @@ class Camera:
 
 
 RESET = Camera()
+# Along an axis a parallel projection reads like a drawing; the others are perspective.
 PRESETS: dict[str, Camera] = {
-    "front": replace(RESET, azimuth=-90.0, elevation=0.0),
-    "side": replace(RESET, azimuth=0.0, elevation=0.0),
-    "top": replace(RESET, azimuth=-90.0, elevation=90.0),
-    "diagonal": replace(RESET, azimuth=-135.0, elevation=35.264),
+    "front": replace(RESET, azimuth=-90.0, elevation=0.0, target=(0.0, 0.0, 0.0), orthographic=True),
+    "side": replace(RESET, azimuth=0.0, elevation=0.0, target=(0.0, 0.0, 0.0), orthographic=True),
+    "top": replace(RESET, azimuth=-90.0, elevation=90.0, target=(0.0, 0.0, 0.0), orthographic=True),
+    "diagonal": replace(RESET, azimuth=-135.0, elevation=35.264, distance=5.4),
     "reset": RESET,
 }
 PRESET_KEYS = {"1": "front", "3": "side", "7": "top", "9": "diagonal", "0": "reset"}

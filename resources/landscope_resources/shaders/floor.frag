@@ -1,6 +1,5 @@
 // The contour lines alone, in the colours of their heights, for the projection onto the floor.
 in float v_value;
-in vec3 v_normal;
 
 uniform sampler2D u_colours;
 uniform vec2 u_colour_map;

@@ -1,14 +1,11 @@
 // Colour by height, a soft light on both sides, and contour lines of even width.
 in float v_value;
-in vec3 v_normal;
+in vec2 v_shade;
 
 uniform sampler2D u_colours;   // 1024 × 1
 uniform vec2 u_colour_map;     // position in the colour map = value * x + y
 uniform vec2 u_contours;       // contour index = value * x + y; x = 0: none
 uniform float u_pixel;         // device pixels per logical pixel
-uniform vec3 u_light;          // towards the lamp
-uniform vec3 u_half;           // between the lamp and the eye
-uniform vec3 u_back;           // towards the eye
 
 out vec4 o_colour;
 
@@ -16,14 +13,13 @@ void main() {
     float place = clamp(v_value * u_colour_map.x + u_colour_map.y, 0.0, 1.0);
     vec3 colour = texelFetch(u_colours, ivec2(int(place * 1023.0 + 0.5), 0), 0).rgb;
 
-    vec3 normal = normalize(v_normal);
     float side = gl_FrontFacing ? 1.0 : -1.0;
-    normal *= side;
-    float wrapped = 0.5 + 0.5 * dot(normal, u_light);
-    float shine = max(dot(normal, u_half), 0.0);
+    float wrapped = 0.5 + 0.5 * side * v_shade.x;
+    float shine = max(side * v_shade.y, 0.0);
     shine *= shine; shine *= shine; shine *= shine; shine *= shine;
     vec3 below = mix(colour, vec3(dot(colour, vec3(0.3, 0.6, 0.1))), 0.30) * 0.84;
-    vec3 lit = (side > 0.0 ? colour : below) * (0.44 + 0.64 * wrapped * wrapped) + vec3(0.07 * shine);
+    vec3 lit = side > 0.0 ? colour * (0.44 + 0.64 * wrapped * wrapped) + vec3(0.07 * shine)
+                          : below * (0.62 + 0.40 * wrapped);
 
     if (u_contours.x > 0.0) {
         float index = v_value * u_contours.x + u_contours.y;
