@@ -106,8 +106,9 @@ class Texture:
     def allocate(self, width: int, height: int, data: npt.NDArray[Any] | None = None) -> None:
         """Give it a size and, perhaps, contents; nothing is allocated again for an unchanged size."""
         self.bind()
-        # Some other painter in this context (Qt's, for one) may have left its own way of unpacking.
-        gl.glPixelStorei(gl.GL_UNPACK_ALIGNMENT, 1)
+        # Some other painter in this context (Qt's, for one) may have left its own way of unpacking. Rows here
+        # are whole 4-byte words, and 4 is what that painter expects to find: with 1 its glyphs come out torn.
+        gl.glPixelStorei(gl.GL_UNPACK_ALIGNMENT, 4)
         gl.glPixelStorei(gl.GL_UNPACK_ROW_LENGTH, 0)
         if self.shape != (width, height):
             for name in (gl.GL_TEXTURE_MIN_FILTER, gl.GL_TEXTURE_MAG_FILTER):

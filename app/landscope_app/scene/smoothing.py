@@ -83,7 +83,7 @@ class Smoothing:
     def read(self) -> bytes:
         """Return the average as premultiplied RGBA bytes, lowest row first."""
         self.show(self._target)
-        gl.glPixelStorei(gl.GL_PACK_ALIGNMENT, 1)
+        gl.glPixelStorei(gl.GL_PACK_ALIGNMENT, 4)
         gl.glPixelStorei(gl.GL_PACK_ROW_LENGTH, 0)
         data = gl.glReadPixels(0, 0, self.width, self.height, gl.GL_RGBA, gl.GL_UNSIGNED_BYTE)
         return bytes(data)
