@@ -56,23 +56,28 @@ class PairwiseProducts:
 
     def distance(self) -> Matrix:
         """(M, M) ‖θi − θj‖; NaN for checkpoints whose weights are not finite."""
-        lengths = np.diagonal(self._products)
-        squared = lengths[:, None] + lengths[None, :] - 2.0 * self._products
+        products = _without_infinity(self._products)
+        lengths = np.diagonal(products)
+        squared = lengths[:, None] + lengths[None, :] - 2.0 * products
         close = squared < _CLOSE * (lengths[:, None] + lengths[None, :])
         for i, j in np.argwhere(np.triu(close, 1)):
             squared[i, j] = squared[j, i] = self._direct(int(i), int(j))
         np.fill_diagonal(squared, np.where(np.isfinite(lengths), 0.0, np.nan))
-        squared[~np.isfinite(squared)] = np.nan
         return np.asarray(np.sqrt(squared))
 
     def cosine(self) -> Matrix:
         """(M, M) cosine between θi and θj; NaN where a norm is zero or weights are not finite."""
-        on_reference = self._on_reference
-        inner = self._products + on_reference[:, None] + on_reference[None, :] + self._reference_squared
+        on_reference = _without_infinity(self._on_reference)
+        inner = (
+            _without_infinity(self._products)
+            + on_reference[:, None]
+            + on_reference[None, :]
+            + self._reference_squared
+        )
         norms = np.sqrt(np.maximum(np.diagonal(inner), 0.0))
         scale = np.outer(norms, norms)
         out = np.full_like(inner, np.nan)
-        np.divide(inner, scale, out=out, where=(scale > 0) & np.isfinite(scale))
+        np.divide(inner, scale, out=out, where=scale > 0)
         return np.clip(out, -1.0, 1.0)
 
     def _add_own(self, group: range, rows: Sequence[Weights], reference: Weights) -> None:
@@ -99,6 +104,10 @@ class PairwiseProducts:
     def _direct(self, i: int, j: int) -> float:
         """Σ (θi − θj)²."""
         return sum(parameter_sums(a, b).distance for a, b in zip(self._load(i), self._load(j), strict=True))
+
+
+def _without_infinity(values: Matrix) -> Matrix:
+    return np.where(np.isfinite(values), values, np.nan)
 
 
 def _differences(start: Tensor, others: Sequence[Tensor]) -> Iterator[tuple[Tensor, Tensor]]:

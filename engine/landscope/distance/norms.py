@@ -75,7 +75,7 @@ def unit_ratios(current: Tensor, reference: Tensor) -> tuple[float, float]:
         used = lengths != 0  # NaN stays in and makes the sum NaN
         total += float((moved[used] / lengths[used]).sum())
         count += float(used.sum())
-    return total, count
+    return (total if math.isfinite(total) else _NAN), count
 
 
 def widened(values: Tensor) -> Tensor:
