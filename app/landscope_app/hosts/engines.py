@@ -13,6 +13,9 @@ from landscope_app.hosts.bridge import EngineHost
 from landscope_app.hosts.job_table import JobRow, JobTable
 from landscope_app.hosts.titles import queue_of, title_of
 
+STOPPED = "Stopped at once; what was measured stays."
+GOES_ON = "; what was measured stays, and the engine starts again."
+GIVEN_UP = "; it did so again and again, so what waits for it was cancelled and what was measured stays."
 _CRASHES_IN_A_ROW = 3
 _CRASH_WINDOW_S = 20.0
 HostMaker = Callable[[str, str], EngineHost]
@@ -149,28 +152,33 @@ class Engines(QObject):
             self.ended.emit(row)
         self.jobs_changed.emit()
 
-    def _revive(self, queue: str, sentence: str, detail: str) -> None:
+    def _revive(self, queue: str, what: str, detail: str) -> None:
         """The host is gone: end its job with a sentence; go on with the rest in a new one."""
-        now = time.monotonic()
-        crashes = [t for t in self._crashes.get(queue, []) if now - t < _CRASH_WINDOW_S] + [now]
-        self._crashes[queue] = crashes
         row = self.table.active(queue)
-        wanted = row is not None and row.state == "stopping"
-        said = "Stopped at once; what was measured stays." if wanted else sentence
-        lost = self.table.lost(queue, said, detail)
-        if len(crashes) >= _CRASHES_IN_A_ROW and not wanted:
-            self._give_up(queue)
-        if said and not wanted:
-            self.trouble.emit(said, detail)
-        if lost is not None:
-            self.ended.emit(lost)
+        wanted = not what or (row is not None and row.state == "stopping")
+        hopeless = not wanted and self._dies_again(queue)
+        sentence = STOPPED if wanted else f"{what}{GIVEN_UP if hopeless else GOES_ON}"
+        lost = self.table.lost(queue, sentence, detail)
+        over = [lost] if lost is not None else []
+        over += self._give_up(queue) if hopeless else []
+        if not wanted:
+            self.trouble.emit(sentence, detail)
+        for ended in over:
+            self.ended.emit(ended)
         self._advance(queue)
         self.jobs_changed.emit()
 
-    def _give_up(self, queue: str) -> None:
-        for row in self.table.rows:
-            if row.queue == queue and row.state == "queued":
-                self.table.stopping(row.id)
+    def _dies_again(self, queue: str) -> bool:
+        """Whether a host died several times in a short time without ending a job."""
+        now = time.monotonic()
+        self._crashes[queue] = [t for t in self._crashes.get(queue, []) if now - t < _CRASH_WINDOW_S] + [now]
+        return len(self._crashes[queue]) >= _CRASHES_IN_A_ROW
+
+    def _give_up(self, queue: str) -> list[JobRow]:
+        waiting = [row.id for row in self.table.rows if row.queue == queue and row.state == "queued"]
+        for name in waiting:
+            self.table.stopping(name)
+        return [self.table[name] for name in waiting]
 
     def _changed(self, row: JobRow) -> None:
         if self.table[row.id].state == "cancelled":

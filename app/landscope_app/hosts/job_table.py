@@ -22,7 +22,7 @@ class JobRow:
         id: unique name. queue: name of the host it runs on. title: what a person reads.
         done, total: units of work, total 0 = not known yet. eta_s: seconds left at ``told``, None = unknown.
         what: what is being done just now. sentence: how it ended. answer: of ``Done``.
-        began, ended: ``time.monotonic()``, 0 = not yet. worked_s: seconds spent, without pauses.
+        began, ended, asked_to_stop: ``time.monotonic()``, 0 = not yet. lost: its host died.
     """
 
     id: str
@@ -40,6 +40,7 @@ class JobRow:
     began: float = 0.0
     ended: float = 0.0
     asked_to_stop: float = 0.0
+    lost: bool = False
 
     @property
     def share(self) -> float:
@@ -149,7 +150,7 @@ class JobTable:
         if row is None:
             return None
         state: JobState = "cancelled" if row.state == "stopping" else "failed"
-        self._finish(row.id, state, sentence, detail=detail)
+        self._finish(row.id, state, sentence, detail=detail, lost=True)
         return self._rows[row.id]
 
     def drop_ended(self) -> None:

@@ -147,7 +147,7 @@ class HostProcess:
                     **_quiet_on_windows(),
                 )
             except OSError as error:
-                self._ended(f"The engine could not be started with {self._command[0]}: {error.strerror}.", "")
+                self._ended(f"The engine could not be started with {self._command[0]} ({error.strerror})", "")
                 return False
         return True
 
@@ -160,7 +160,7 @@ class HostProcess:
                 self._arrived()
         except (LandscopeError, ValueError, OSError) as error:
             if not self._closing and process.poll() is None:
-                self._broken = f"The engine said something that cannot be understood ({error})."
+                self._broken = f"The engine said something that cannot be understood ({error})"
                 process.kill()
         _close(process.stdout)
 
@@ -190,8 +190,9 @@ class HostProcess:
             return self._broken
         if self._closing:
             return ""
+        # the sentence is finished by whoever knows what happens next
         how = f"was killed by signal {-code}" if code < 0 else f"ended by itself with exit code {code}"
-        return f"The engine process {how}; what was measured stays, and the engine was started again."
+        return f"The engine process {how}"
 
 
 def _close(pipe: IO[bytes]) -> None:

@@ -106,7 +106,7 @@ class Analyses(QObject):
     def _ended(self, row: JobRow) -> None:
         if isinstance(row.job, PlaneJob) and row.state != "done":
             self._previewed[row.job.id] = replace(row.job, known=None)
-        if row.state == "failed":
+        if row.state == "failed" and not row.lost:  # a lost host has been told already
             self._context.told.emit("error", row.sentence, row.detail)
         self._whole.discard(row.id)
         self._context.selection.settle(self._context.document.session)
