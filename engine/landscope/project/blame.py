@@ -1,0 +1,79 @@
+"""Errors of a script as one sentence: file, line, what, and what to do."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+
+from landscope.contract.errors import JobCancelled, LandscopeError, ScriptError
+
+_MOST = 300
+_EXIT_HINT = (
+    "move what the script does when it is started under if __name__ == '__main__':, "
+    "or write a landscope_project.py that imports what is needed"
+)
+
+
+@contextmanager
+def blaming(
+    owns: Callable[[str], bool],
+    script: Path,
+    doing: str,
+    line: int | None = None,
+    text: Callable[[], str] = str,
+) -> Iterator[None]:
+    """Turn whatever the script raises into a ``ScriptError``.
+
+    Args:
+        owns: whether a source file belongs to the project.
+        script, line: told when no line of the project is on the stack.
+        doing: what was going on, as in "build_model()" or "loss() on batch 2 of 3".
+        text: what the script printed meanwhile, for the details.
+
+    Raises:
+        ScriptError: with the sentence, and the traceback in its details.
+    """
+    try:
+        yield
+    except (LandscopeError, JobCancelled, GeneratorExit, KeyboardInterrupt):
+        raise
+    except SystemExit as error:
+        where = _where(owns, script, error.__traceback__, line)
+        code = 0 if error.code is None else error.code
+        sentence = f"{where}: the script ended itself in {doing} (exit code {code}); {_EXIT_HINT}."
+        raise ScriptError(sentence, "\n".join(filter(None, (text(), _trace(error))))) from error
+    except BaseException as error:
+        raise ScriptError(_sentence(owns, script, doing, line, error), _trace(error)) from error
+
+
+def _trace(error: BaseException) -> str:
+    return "".join(traceback.format_exception(error))
+
+
+def _sentence(
+    owns: Callable[[str], bool], script: Path, doing: str, line: int | None, error: BaseException
+) -> str:
+    if isinstance(error, SyntaxError):
+        file = Path(error.filename).name if error.filename else script.name
+        return f"{file} line {error.lineno or 1}: syntax error: {error.msg}."
+    where = _where(owns, script, error.__traceback__, line)
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        return f"{where}: the module {error.name!r} is missing in the Python that runs the script; install it there."
+    return f"{where}: {type(error).__name__} in {doing}{_message(error)}"
+
+
+def _message(error: BaseException) -> str:
+    text = " ".join(str(error).split())
+    text = text if len(text) <= _MOST else text[: _MOST - 1] + "…"
+    return f": {text}" + ("" if text.endswith((".", "!", "?")) else ".") if text else "."
+
+
+def _where(owns: Callable[[str], bool], script: Path, trace: TracebackType | None, line: int | None) -> str:
+    """File and line of the innermost frame that belongs to the project."""
+    for frame in reversed(traceback.extract_tb(trace)):
+        if owns(frame.filename):
+            return f"{Path(frame.filename).name} line {frame.lineno}"
+    return f"{script.name} line {line}" if line else script.name

@@ -1,0 +1,110 @@
+"""Importing a script as its author runs it: its folder first on the path, its siblings its own."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+_active: list[ScriptModules] = []
+
+
+class ScriptModules:
+    """The modules of one project in this process.
+
+    Attributes:
+        script: the script's file. folder: where it lies.
+        root: folder that holds its outermost package, its own folder if it is in none.
+        name: dotted module name.
+    """
+
+    def __init__(self, script: Path) -> None:
+        self.script = script.resolve()
+        self.folder = self.script.parent
+        self.root = _package_root(self.folder)
+        self.name = self._module_name()
+        self._hidden: dict[str, ModuleType] = {}
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Entries for ``sys.path``: the script's folder, then the folder of its outermost package."""
+        return tuple(dict.fromkeys((str(self.folder), str(self.root))))
+
+    def _module_name(self) -> str:
+        stem = re.sub(r"\W", "_", self.script.stem)
+        if self.root != self.folder and self.script.stem.isidentifier():
+            return ".".join((*self.folder.relative_to(self.root).parts, self.script.stem))
+        taken = stem in sys.stdlib_module_names or stem in sys.builtin_module_names
+        return stem if stem.isidentifier() and not taken else f"script_{stem}"
+
+    def load(self) -> ModuleType:
+        """Import the script; modules of another project that was loaded before are dropped first.
+
+        Raises:
+            Exception: whatever the script raises.
+        """
+        while _active:
+            _active.pop().close()
+        _active.append(self)
+        self._hide_namesakes()
+        importlib.invalidate_caches()
+        if "." in self.name:
+            importlib.import_module(self.name.rpartition(".")[0])
+        return self._execute()
+
+    def _execute(self) -> ModuleType:
+        spec = importlib.util.spec_from_file_location(self.name, self.script)
+        if spec is None or spec.loader is None:
+            raise ImportError(f"{self.script.name} is not a Python file")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[self.name] = module
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            sys.modules.pop(self.name, None)
+            raise
+        return module
+
+    def _hide_namesakes(self) -> None:
+        """Take away modules from elsewhere that bear the name of one of the script's siblings."""
+        for name in (*_siblings(self.folder), self.name.partition(".")[0]):
+            top = sys.modules.get(name)
+            if top is None or name in sys.stdlib_module_names or self._owns(top):
+                continue
+            for key in [k for k in sys.modules if k == name or k.startswith(name + ".")]:
+                self._hidden[key] = sys.modules.pop(key)
+
+    def _owns(self, module: ModuleType) -> bool:
+        file = getattr(module, "__file__", None) or next(iter(getattr(module, "__path__", ())), None)
+        return file is not None and self.owns_file(str(file))
+
+    def owns_file(self, file: str) -> bool:
+        """Whether a source file belongs to the project (and is not an installed package below it)."""
+        path = Path(file)
+        inside = self.root in path.parents or path == self.script
+        return inside and not {"site-packages", "dist-packages"} & set(path.parts)
+
+    def close(self) -> None:
+        """Drop the project's modules and give back the names they had taken."""
+        for name in [n for n, m in list(sys.modules.items()) if isinstance(m, ModuleType) and self._owns(m)]:
+            del sys.modules[name]
+        sys.modules.update(self._hidden)
+        self._hidden.clear()
+
+
+def _package_root(folder: Path) -> Path:
+    while (folder / "__init__.py").is_file() and folder.parent != folder:
+        folder = folder.parent
+    return folder
+
+
+def _siblings(folder: Path) -> Iterator[str]:
+    for path in folder.iterdir():
+        if path.suffix == ".py" and path.stem != "__init__":
+            yield path.stem
+        elif (path / "__init__.py").is_file():
+            yield path.name

@@ -1,0 +1,143 @@
+"""Loss and metrics of a batch, the script's own or the default ones, with the script's errors told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from landscope.contract.errors import ScriptError
+from landscope.project.data import FrozenBatch, FrozenData
+from landscope.project.defaults import accuracy, default_loss, labels_of, outputs
+from landscope.project.script import ModelScript
+
+Batch = FrozenBatch | Any
+
+
+class Objective:
+    """What is measured at a point.
+
+    Args:
+        script: whose ``loss`` and ``metrics`` are used where it has them. data: tells batches by their values.
+
+    Attributes:
+        trains: the script's loss switches the model to train mode; what that moves is put back after each call.
+    """
+
+    def __init__(self, script: ModelScript, data: FrozenData) -> None:
+        self._script, self._data = script, data
+        self.trains = False
+
+    def loss(self, model: nn.Module, batch: Batch) -> Tensor:
+        """Loss of a batch, scalar or (B,) per sample.
+
+        Raises:
+            ScriptError: model or loss raised, or the loss is no such tensor.
+        """
+        return self._run(model, batch, with_metrics=False)[0]
+
+    def metrics(self, model: nn.Module, batch: Batch) -> dict[str, Tensor]:
+        """Metrics of a batch, each scalar or (B,)."""
+        return self._run(model, batch, with_metrics=True)[1]
+
+    def loss_and_metrics(self, model: nn.Module, batch: Batch) -> tuple[Tensor, dict[str, Tensor]]:
+        """Both, in one forward pass unless the script has metrics of its own.
+
+        Raises:
+            ScriptError: model, loss or metrics raised.
+        """
+        return self._run(model, batch, with_metrics=True)
+
+    def _run(self, model: nn.Module, batch: Batch, *, with_metrics: bool) -> tuple[Tensor, dict[str, Tensor]]:
+        known = batch if isinstance(batch, FrozenBatch) else self._data.locate(batch)
+        value = batch.value if isinstance(batch, FrozenBatch) else batch
+        where = known.title if known else "a batch"
+        with self._script.environment.numerics(), self._settled(model):
+            loss, output = self._loss(model, value, where)
+            metrics = self._metrics(model, value, output, where) if with_metrics else {}
+        return self._checked(loss, known, where), metrics
+
+    def _loss(self, model: nn.Module, value: Any, where: str) -> tuple[Any, Any]:
+        """The loss, and the model's output if it is known."""
+        own = self._script.loss
+        if own is None:
+            with self._script.blaming(f"the forward pass on {where}"):
+                output, labels = outputs(model, value)
+                return default_loss(output, labels), output
+        if self._script.metrics is not None:
+            with self._script.blaming(f"loss() on {where}", own):
+                return own(model, value), None
+        with self._script.blaming(f"loss() on {where}", own), _listening(model) as heard:
+            return own(model, value), heard[0] if len(heard) == 1 else None
+
+    def _metrics(self, model: nn.Module, value: Any, output: Any, where: str) -> dict[str, Tensor]:
+        own = self._script.metrics
+        if own is None:
+            found = accuracy(output, labels_of(value))
+            return {} if found is None else {"accuracy": found}
+        with self._script.blaming(f"metrics() on {where}", own):
+            given = own(model, value)
+        if not isinstance(given, Mapping):
+            raise ScriptError(
+                f"{self._script.where('metrics')}: metrics() gave {type(given).__name__}, not a dict."
+            )
+        return {str(name): torch.as_tensor(metric) for name, metric in given.items()}
+
+    def _checked(self, loss: Any, known: FrozenBatch | None, where: str) -> Tensor:
+        if isinstance(loss, (int, float)):
+            loss = torch.tensor(float(loss))
+        if not isinstance(loss, Tensor):
+            raise ScriptError(
+                f"{self._script.where('loss')}: loss() gave {type(loss).__name__} on {where}; "
+                f"it must give a tensor, scalar or one value per sample."
+            )
+        if loss.numel() == 1:
+            return loss.reshape(())
+        if loss.ndim == 1 and (known is None or loss.shape[0] == known.size):
+            return loss
+        wanted = f"({known.size},)" if known else "(B,)"
+        raise ScriptError(
+            f"{self._script.where('loss')}: loss() gave shape {tuple(loss.shape)} on {where}; "
+            f"it must be a scalar or {wanted}, one value per sample."
+        )
+
+    @contextmanager
+    def _settled(self, model: nn.Module) -> Iterator[None]:
+        """Around losses that need train mode: modes and the buffers of modules that were in eval mode come back."""
+        if not self.trains:
+            yield
+            return
+        with kept_modes(model):
+            yield
+
+
+@contextmanager
+def kept_modes(model: nn.Module) -> Iterator[None]:
+    """Put back every module's mode, and the buffers of modules in eval mode (a recalibration keeps its own)."""
+    modes = {module: module.training for module in model.modules()}
+    buffers = [
+        (b, b.clone()) for module, on in modes.items() if not on for b in module.buffers(recurse=False)
+    ]
+    try:
+        yield
+    finally:
+        for module, on in modes.items():
+            module.training = on
+        with torch.no_grad():
+            for buffer, before in buffers:
+                buffer.copy_(before)
+
+
+@contextmanager
+def _listening(model: nn.Module) -> Iterator[list[Any]]:
+    """Outputs of the model's forward passes inside, so that accuracy costs no pass of its own."""
+    heard: list[Any] = []
+    keep: Callable[..., None] = lambda _module, _inputs, output: heard.append(output)  # noqa: E731
+    handle = model.register_forward_hook(keep)
+    try:
+        yield heard
+    finally:
+        handle.remove()

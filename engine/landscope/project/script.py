@@ -1,0 +1,212 @@
+"""The model script: what it offers, called in its own surroundings, its errors told with file and line."""
+
+from __future__ import annotations
+
+import inspect
+import io
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TextIO
+
+from torch import nn
+
+from landscope.contract.errors import ScriptError
+from landscope.contract.events import Notice
+from landscope.project.blame import blaming
+from landscope.project.environment import Environment, put_randomness, read_randomness, seed_everything
+from landscope.project.imports import ScriptModules
+
+_SPLITS = ("train", "test")
+_CAPTURED = 16_384
+
+
+class ModelScript:
+    """A loaded script.
+
+    Attributes:
+        path: its file. module: the module itself.
+        splits: ``("train", "test")`` if ``build_data`` takes a split, else ``("train",)``.
+        loss, metrics, batch_size: the script's own functions, None where it has none.
+        notices: what a person should know. environment: its surroundings.
+    """
+
+    def __init__(self, modules: ScriptModules, module: ModuleType, environment: Environment) -> None:
+        self.path, self.module, self.environment = modules.script, module, environment
+        self.notices: list[Notice] = []
+        self._modules = modules
+        self._start: Any = None
+        self._build_model = self._required("build_model")
+        self._build_data = self._required("build_data")
+        self.loss = self._optional("loss")
+        self.metrics = self._optional("metrics")
+        self.batch_size = self._optional("batch_size")
+        self.splits: tuple[str, ...] = _SPLITS if _takes(self._build_data, "split") else _SPLITS[:1]
+
+    def build_model(self, run: str = "") -> nn.Module:
+        """A fresh model, built from the same random state every time.
+
+        Args:
+            run: name of the run, given to scripts whose ``build_model`` takes it.
+
+        Raises:
+            ScriptError: it cannot be built; also when the function needs other arguments.
+        """
+        arguments = {"run": run} if _takes(self._build_model, "run") else {}
+        self._check_arguments(self._build_model, set(arguments))
+        with self.environment.entered(), self.blaming("build_model()", self._build_model):
+            if self._start is None:
+                self._start = read_randomness()
+            put_randomness(self._start)
+            built = self._build_model(**arguments)
+        return self._as_module(built)
+
+    def build_data(self, split: str, seed: int = 0) -> Any:
+        """What the script's ``build_data`` gives for a split; iterate it inside ``environment.entered()``.
+
+        Raises:
+            ScriptError: it raised, or needs other arguments.
+        """
+        arguments = {"split": split} if _takes(self._build_data, "split") else {}
+        self._check_arguments(self._build_data, set(arguments))
+        with self.environment.entered(), self.blaming(f"build_data({split!r})", self._build_data):
+            seed_everything(seed)
+            return self._build_data(**arguments)
+
+    @contextmanager
+    def blaming(self, doing: str, function: Callable[..., Any] | None = None) -> Iterator[None]:
+        """Turn errors of the script into sentences; ``function`` is named when no line of it is on the stack."""
+        line = _line_of(function or self._build_model)
+        with blaming(self._modules.owns_file, self.path, doing, line):
+            yield
+
+    def where(self, function: str) -> str:
+        """File and line of one of the script's functions, for sentences."""
+        line = _line_of(getattr(self.module, function, None))
+        return f"{self.path.name} line {line}" if line else self.path.name
+
+    def close(self) -> None:
+        """Forget the project's modules."""
+        self._modules.close()
+
+    def _required(self, name: str) -> Callable[..., Any]:
+        found = self._optional(name)
+        if found is None:
+            line = len(self.path.read_text(encoding="utf-8", errors="replace").splitlines())
+            raise ScriptError(
+                f"{self.path.name} line {line}: the script ends without a function {name}(); "
+                f"add one, or write a landscope_project.py that imports what is needed."
+            )
+        return found
+
+    def _optional(self, name: str) -> Callable[..., Any] | None:
+        found = getattr(self.module, name, None)
+        return found if callable(found) else None
+
+    def _check_arguments(self, function: Callable[..., Any], given: set[str]) -> None:
+        needed = [name for name in _required_names(function) if name not in given]
+        if needed:
+            name = function.__name__
+            raise ScriptError(
+                f"{self.where(name)}: {name}() needs the argument {needed[0]!r}, which Landscope cannot know; "
+                f"give it a default, or write a landscope_project.py that calls it."
+            )
+
+    def _as_module(self, built: Any) -> nn.Module:
+        """The model; of a tuple ``(model, criterion, …)`` the first module, with a notice."""
+        if isinstance(built, nn.Module):
+            return built
+        if isinstance(built, (tuple, list)):
+            model = next((part for part in built if isinstance(part, nn.Module)), None)
+            if model is not None:
+                self._notice(
+                    f"build_model() of {self.path.name} gave {len(built)} things; the first model is used."
+                )
+                return model
+        raise ScriptError(
+            f"{self.where('build_model')}: build_model() gave {type(built).__name__}, not a torch.nn.Module."
+        )
+
+    def _notice(self, sentence: str) -> None:
+        if all(notice.sentence != sentence for notice in self.notices):
+            self.notices.append(Notice(level="info", sentence=sentence))
+
+
+def load_script(path: str | Path, *, seed: int = 0) -> ModelScript:
+    """Import a script: its code runs, so its folder must be trusted.
+
+    Modules of a project that was loaded before in this process are dropped.
+
+    Args:
+        path: the script. seed: of its random generators.
+
+    Raises:
+        ScriptError: it cannot be read or imported, or lacks ``build_model`` or ``build_data``.
+    """
+    file = Path(path)
+    if not file.is_file():
+        raise ScriptError(f"There is no script {file}.")
+    modules = ScriptModules(file)
+    environment = Environment(modules.script, modules.paths, seed)
+    printed = _Echo()
+    with (
+        environment.entered(),
+        blaming(modules.owns_file, modules.script, "its import", 1, printed.text),
+        printed.listening(),
+    ):
+        module = modules.load()
+    return ModelScript(modules, module, environment)
+
+
+class _Echo(io.TextIOBase):
+    """A standard error that also keeps the first 16 KiB, such as the usage text of argparse."""
+
+    def __init__(self) -> None:
+        self._kept = ""
+        self._through: TextIO | None = None
+
+    def write(self, text: str) -> int:
+        """Pass on and keep."""
+        self._kept += text[: _CAPTURED - len(self._kept)]
+        return self._through.write(text) if self._through else len(text)
+
+    def flush(self) -> None:
+        """Flush what it passes on to."""
+        if self._through:
+            self._through.flush()
+
+    def text(self) -> str:
+        """What was kept."""
+        return self._kept
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Stand in for standard error."""
+        self._through, sys.stderr = sys.stderr, self  # type: ignore[assignment]
+        try:
+            yield
+        finally:
+            sys.stderr = self._through
+
+
+def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    try:
+        return list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return []
+
+
+def _takes(function: Callable[..., Any], name: str) -> bool:
+    return any(p.name == name and p.kind is not p.POSITIONAL_ONLY for p in _parameters(function))
+
+
+def _required_names(function: Callable[..., Any]) -> list[str]:
+    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return [p.name for p in _parameters(function) if p.default is p.empty and p.kind not in variable]
+
+
+def _line_of(function: Any) -> int | None:
+    code = getattr(inspect.unwrap(function), "__code__", None) if callable(function) else None
+    return code.co_firstlineno if code is not None else None
