@@ -108,9 +108,11 @@ def load(path: str) -> ProjectSpec:
     Raises:
         LandscopeError: there is no project.
     """
+    import landscope.session.recorder  # noqa: F401
     from landscope.project.spec import load_project
-
     from landscope.project.trust import is_trusted
+
+    # The recorder brings HDF5 along: loaded here, so that the GUI thread need not wait for it.
 
     project = load_project(path)
     return replace(project, trusted=project.trusted or is_trusted(Path(project.root)))
@@ -118,9 +120,9 @@ def load(path: str) -> ProjectSpec:
 
 def run_names(project: ProjectSpec) -> tuple[str, ...]:
     """The runs' names, in the order shown."""
-    from landscope.project.spec import run_name
+    from landscope.project import spec
 
-    return tuple(run_name(folder) for folder in project.runs)
+    return tuple(spec.run_names(project))
 
 
 def project_title(project: ProjectSpec) -> str:
