@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from landscope.contract.deltas import NotObserved, SaturationMeasured
-from landscope.contract.errors import CheckpointError, DataError, OptionError
+from landscope.contract.errors import CheckpointError, OptionError
 from landscope.contract.events import Notice, Partial, Progress, Update
 from landscope.contract.job import CancelToken, Pace, SaturationJob
 from landscope.layers.observe import Observer
@@ -43,7 +43,7 @@ def analyse(subject: Subject, job: SaturationJob, token: CancelToken) -> Iterato
     """
     check_threshold(job.options.sat_threshold)
     names = _visiting_order(subject, job)
-    batches = _batches(subject, job.options.split)
+    batches = subject.data.batches(job.options.split)
     work = _Work(subject, job, token, batches, len(names))
     with preserved(subject.model):
         for position, name in enumerate(names):
@@ -57,13 +57,6 @@ def _visiting_order(subject: Subject, job: SaturationJob) -> list[str]:
         raise OptionError(f"The run {job.run} has no usable checkpoint called {missing[0]!r}.")
     chosen = [name for name in known if name in job.checkpoints] if job.checkpoints else known
     return [*chosen[-1:], *chosen[:-1]]
-
-
-def _batches(subject: Subject, split: str) -> Sequence[FrozenBatch]:
-    if split not in subject.data.splits:
-        known = ", ".join(subject.data.splits) or "none"
-        raise DataError(f"The data have no split called {split!r} for the saturation; there is: {known}.")
-    return subject.data.batches(split)
 
 
 class _Work:

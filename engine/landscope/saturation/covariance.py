@@ -172,7 +172,7 @@ class _Moments:
     def add(self, rows: Tensor, norm: float) -> None:
         """Take in (n, D) rows of the given Frobenius norm."""
         self.count += len(rows)
-        if norm == 0.0:
+        if norm == 0.0 and not rows.any():  # squares of tiny values vanish in the norm
             return
         if not SMALLEST_NORM < norm < LARGEST_NORM:
             self._multiply(self._total, wide(rows))

@@ -9,6 +9,8 @@ SMALLEST_NORM = 1e-12
 LARGEST_NORM = 1e16
 """Between these norms of a block, float32 products neither vanish nor overflow within a fold."""
 
+_LARGEST_VALUE = 1e150
+
 
 def wide_device(device: torch.device) -> torch.device:
     """Where float64 sums of values on ``device`` are kept: MPS has no float64, so there the host."""
@@ -26,8 +28,8 @@ def wide(values: Tensor) -> Tensor:
 
 
 def finite_rows(rows: Tensor) -> Tensor:
-    """The rows of (n, D) that hold neither NaN nor inf."""
-    return rows[torch.isfinite(rows).all(1)]
+    """The rows of (n, D) whose values are finite and have squares that fit into float64."""
+    return rows[(rows.abs() <= min(_LARGEST_VALUE, torch.finfo(rows.dtype).max)).all(1)]
 
 
 def mean_row(rows: Tensor) -> Tensor:
