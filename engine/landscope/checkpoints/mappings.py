@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from landscope.checkpoints.foreign import Foreign, InertArray
 from landscope.checkpoints.header import Header
 from landscope.checkpoints.records import TensorRecord
-from landscope.checkpoints.unpickle import Foreign, InertArray
 
 _MAX_DEPTH = 8
 _MAX_VISITS = 200_000

@@ -51,15 +51,7 @@ def read_tensors(path: Path, *, trusted: bool = False) -> CheckpointContent:  # 
     """
     header = read_header(path)
     step, epoch = find_progress(header)
-    return CheckpointContent(header, find_mappings(header), step, epoch, notes_of(header))
-
-
-def notes_of(header: Header) -> tuple[str, ...]:
-    """Clauses about the file itself: its format, and foreign things in it that were left alone."""
-    if not header.refused:
-        return header.notes
-    shown = ", ".join(header.refused[:3]) + (" and more" if len(header.refused) > 3 else "")
-    return (*header.notes, f"left alone, not needed for the weights: {shown}")
+    return CheckpointContent(header, find_mappings(header), step, epoch, header.remarks)
 
 
 def load_tensors(tensors: Mapping[str, Weights]) -> dict[str, Tensor]:

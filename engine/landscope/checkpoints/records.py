@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
+from landscope.contract.errors import CheckpointError
+
 ITEM_SIZES = {
     "float32": 4,
     "float64": 8,
@@ -30,6 +32,10 @@ ITEM_SIZES = {
     "float8_e8m0fnu": 1,
 }
 """Bytes per element of every dtype that is read, by torch's name for it."""
+
+
+class TruncatedError(CheckpointError):
+    """The file ends too early: perhaps it is still being written."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,66 @@
+"""The files of a run in training order, with copies such as ``best.pt`` recognised."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from landscope.checkpoints.entry import Entry, with_changes
+from landscope.checkpoints.identity import Fingerprint, fingerprint
+from landscope.checkpoints.names import is_special
+from landscope.checkpoints.order import Placed, in_order
+from landscope.contract.deltas import CheckpointInfo, RunListed
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A run's folder as read: the list for people, and the weights behind every ready name (aliases too)."""
+
+    listed: RunListed
+    entries: Mapping[str, Entry]
+
+
+def in_training_order(root: Path, run: str, entries: list[Entry]) -> Listing:
+    """Entries as a list for people; unreadable and unplaceable files are among the others."""
+    by_name = {entry.info.name: entry for entry in entries}
+    ready = [entry for entry in entries if entry.matched is not None]
+    prints = {e.info.name: fingerprint(e.matched.tensors) for e in ready if e.matched is not None}
+    aliases = _aliases(prints)
+    files = [Placed(e.info.name, e.info.step, e.info.epoch) for e in ready if e.info.name not in aliases]
+    placed, lost = in_order(files)
+    infos = [_finished(by_name[file.name].info, file, aliases) for file in placed]
+    infos = _say_identical(infos, prints)
+    for info in infos:
+        by_name[info.name] = replace(by_name[info.name], info=info)
+    others = [e.info for e in entries if e.matched is None]
+    reason = "its place in training is unknown: no step is stored in it"
+    others += [with_changes(by_name[file.name].info, state="skipped", reason=reason) for file in lost]
+    listed = RunListed(run=run, folder=str(root), checkpoints=tuple(infos), others=tuple(others))
+    return Listing(listed, by_name)
+
+
+def _aliases(prints: Mapping[str, Fingerprint | None]) -> dict[str, str]:
+    """``best.pt`` and its like to the ordinary file with the same weights."""
+    ordinary = {
+        p: name for name, p in reversed(list(prints.items())) if p is not None and not is_special(name)
+    }
+    return {n: ordinary[p] for n, p in prints.items() if is_special(n) and p is not None and p in ordinary}
+
+
+def _finished(info: CheckpointInfo, place: Placed, aliases: Mapping[str, str]) -> CheckpointInfo:
+    own = tuple(alias for alias, target in aliases.items() if target == info.name)
+    return with_changes(info, step=place.step, epoch=place.epoch, aliases=own)
+
+
+def _say_identical(
+    infos: list[CheckpointInfo], prints: Mapping[str, Fingerprint | None]
+) -> list[CheckpointInfo]:
+    """A note at every file that holds the same weights as the one before it."""
+    noted = infos[:1]
+    for before, info in itertools.pairwise(infos):
+        if prints[info.name] is not None and prints[info.name] == prints[before.name]:
+            info = with_changes(info, notes=(*info.notes, f"same weights as {before.name}"))
+        noted.append(info)
+    return noted

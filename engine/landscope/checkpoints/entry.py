@@ -1,0 +1,24 @@
+"""A file of a run as read: what is told about it, and where its weights are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from landscope.checkpoints.match import Matched
+from landscope.contract.deltas import CheckpointInfo
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file of a run: what is told about it and, when it is ready, its weights."""
+
+    info: CheckpointInfo
+    matched: Matched | None = None
+
+
+def with_changes(info: CheckpointInfo, **changes: Any) -> CheckpointInfo:
+    """The same information with some fields replaced."""
+    return msgspec.structs.replace(info, **changes)
