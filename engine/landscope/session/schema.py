@@ -19,19 +19,7 @@ UNKNOWN_INTEGER = -(2**63)
 FLAGS = "empty interpolated sampled failed"
 """Meanings of 0, 1, 2, 3 in every ``state`` dataset."""
 
-UNITS = {
-    "accuracy": "fraction",
-    "alpha": "direction",
-    "angle": "rad",
-    "beta": "direction",
-    "bytes": "byte",
-    "epoch": "epoch",
-    "samples": "sample",
-    "step": "step",
-    "time": "s",
-    "trace": "activation²",
-    "eigenvalue": "activation²",
-}
+UNITS = {"angle": "degree", "eigenvalue": "activation²", "size": "byte", "time": "s", "trace": "activation²"}
 """Units of quantities by name; anything else is a pure number ("1"; a cross entropy counts nats)."""
 
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_ .+-]{0,62}")

@@ -70,7 +70,7 @@ def _put_frame(group: Any, opened: DistanceOpened) -> None:
     put_text(group, "reference", opened.reference)
     put_integers(group, "reference_step", [opened.reference_step])
     put_texts(group, "parameter", opened.parameters)
-    put_array(group, "size", np.asarray(opened.sizes, np.int64))
+    put_array(group, "elements", np.asarray(opened.sizes, np.int64))
     put_texts(group, "layer", opened.layers)
     put_array(group, "layer_of", np.asarray(opened.layer_of, np.int64))
     put_text(group, "flags", as_json(opened.flags))
@@ -83,7 +83,7 @@ def _take_frame(group: Any) -> DistanceOpened:
         reference=take_text(group, "reference"),
         reference_step=take_optional_integers(group, "reference_step", 1)[0],
         parameters=tuple(parameters),
-        sizes=take_integers(group, "size", (len(parameters),)),
+        sizes=take_integers(group, "elements", (len(parameters),)),
         layers=tuple(take_texts(group, "layer")),
         layer_of=take_integers(group, "layer_of", (len(parameters),)),
         flags=parsed(take_text(group, "flags"), tuple[tuple[str, ...], ...], f"{group.name}/flags"),
