@@ -42,7 +42,9 @@ def _draw_bar(axes: Any, k: int, bar: Bar, chart: BarChart, theme: Theme, size: 
             linewidth=0,
         )
     if math.isfinite(bar.reference):
-        axes.plot([bar.reference] * 2, [k - 0.36, k + 0.36], color=theme.text, linewidth=size * 0.16)
+        axes.plot(
+            [bar.reference] * 2, [k - 0.36, k + 0.36], color=theme.text, linewidth=size * 0.16, clip_on=False
+        )
     text = f"{bar.text} *" if "too_few_samples" in bar.flags else bar.text
     axes.annotate(
         text,

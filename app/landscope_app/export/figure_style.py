@@ -58,15 +58,16 @@ def points(pixels: float, scale: float) -> float:
 
 def settings(theme: Theme, scale: float) -> dict[str, Any]:
     """Matplotlib's settings for a theme, used with ``rc_context``."""
+    names = families(theme.font)
     return {
-        "font.family": list(families(theme.font)),
+        "font.family": list(names),
         "font.size": points(12, scale),
         "axes.facecolor": theme.panel,
         "axes.edgecolor": theme.border,
         "axes.labelcolor": theme.muted,
         "axes.titlecolor": theme.text,
         "axes.titlesize": points(14, scale),
-        "axes.titleweight": "semibold",
+        "axes.titleweight": "semibold" if theme.font in names else "bold",
         "axes.titlelocation": "left",
         "axes.titlepad": points(12, scale),
         "axes.linewidth": points(1, scale),

@@ -87,12 +87,17 @@ def drawn(charts: Sequence[Chart], theme: Theme, width: int, height: int) -> Ite
 
     scale = text_scale(width // max(1, len(charts)), height)
     with mpl.rc_context(settings(theme, scale)):
-        figure = Figure(figsize=(width / DPI, height / DPI), dpi=DPI, layout="constrained")
+        figure = Figure(figsize=(width / DPI, height / DPI), dpi=DPI, layout=_layout(charts))
         FigureCanvasAgg(figure)
         figure.get_layout_engine().set(w_pad=0.12 * scale, h_pad=0.12 * scale)  # type: ignore[union-attr]
         for axes, chart in zip(figure.subplots(1, len(charts), squeeze=False)[0], charts, strict=True):
             _draw(axes, chart, theme, scale)
         yield figure
+
+
+def _layout(charts: Sequence[Chart]) -> str:
+    """Maps keep their proportions: ``compressed`` closes the gaps that this leaves."""
+    return "compressed" if any(isinstance(chart, FieldChart) for chart in charts) else "constrained"
 
 
 def _draw(axes: Any, chart: Chart, theme: Theme, scale: float) -> None:

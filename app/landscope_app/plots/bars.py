@@ -10,13 +10,12 @@ from PySide6.QtGui import (
     QColor,
     QFont,
     QFontMetricsF,
-    QHelpEvent,
     QMouseEvent,
     QPainter,
     QPaintEvent,
     QPen,
 )
-from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QWidget
 
 from landscope_app.plots.charts import Bar, BarChart
 from landscope_app.plots.colour_maps import readable_shade
@@ -95,7 +94,9 @@ class BarsCanvas(QWidget):
         label = columns.metrics.elidedText(bar.label, Qt.TextElideMode.ElideMiddle, columns.label)
         painter.drawText(QRectF(PADDING, top, columns.label, ROW), _LEFT, label)
         painter.setPen(QColor(self._theme.warning if _TROUBLE & set(bar.flags) else self._theme.muted))
-        painter.drawText(QRectF(columns.value_left, top, columns.value, ROW), _RIGHT, columns.text(bar))
+        start = columns.left if faint else columns.value_left
+        place = QRectF(start, top, self.width() - PADDING - start, ROW)
+        painter.drawText(place, _RIGHT, columns.text(bar))
         if not faint:
             self._paint_bar(
                 painter, bar, QRectF(columns.left, top + (ROW - THICKNESS) / 2, columns.width, THICKNESS)
@@ -115,7 +116,7 @@ class BarsCanvas(QWidget):
         before = bar.reference / self._chart.high if self._chart.high else float("nan")
         if math.isfinite(before):
             x = track.left() + track.width() * min(1.0, max(0.0, before))
-            painter.setPen(QPen(QColor(self._theme.text), 2, cap=Qt.PenCapStyle.FlatCap))
+            painter.setPen(QPen(QColor(self._theme.text), 2, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap))
             painter.drawLine(QPointF(x, track.top() - 2), QPointF(x, track.bottom() + 2))
 
     def _fill(self, bar: Bar, share: float) -> QBrush:
@@ -143,17 +144,10 @@ class BarsCanvas(QWidget):
         row = row if 0 <= row < len(self._chart.bars) else -1
         if row != self._pointed:
             self._pointed = row
-            self.pointed.emit(self._chart.bars[row] if row >= 0 else None)
+            bar = self._chart.bars[row] if row >= 0 else None
+            self.setToolTip(bar.detail if bar is not None else "")
+            self.pointed.emit(bar)
             self.update()
-
-    def event(self, event: QEvent) -> bool:
-        """Answer tool-tip requests with the details of the row."""
-        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            row = int((event.pos().y() - PADDING) // ROW)
-            if 0 <= row < len(self._chart.bars):
-                QToolTip.showText(event.globalPos(), self._chart.bars[row].detail, self)
-            return True
-        return super().event(event)
 
 
 _LEFT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
@@ -167,7 +161,8 @@ class _Columns:
         self.metrics = metrics
         widest = max((metrics.horizontalAdvance(b.label) for b in chart.bars), default=0.0)
         self.label = min(widest + 2, 0.4 * width)
-        self.value = max((metrics.horizontalAdvance(self.text(b)) for b in chart.bars), default=0.0) + 2
+        measured = [b for b in chart.bars if "not_observed" not in b.flags]
+        self.value = max((metrics.horizontalAdvance(self.text(b)) for b in measured), default=0.0) + 2
         self.left = PADDING + self.label + 10
         self.value_left = width - PADDING - self.value
         self.width = max(20.0, self.value_left - 10 - self.left)

@@ -56,8 +56,9 @@ class Series:
 
     Attributes:
         error: (N,) standard errors drawn as a band, or None.
-        colour: position in the palette of the theme. shade: in [0, 1] on the sequential map instead.
+        colour: position in the palette of the theme; negative = muted. shade: in [0, 1] on the sequential map instead.
         dashed: drawn as dashes. right: belongs to the right axis.
+        group: several series of one colour share one entry of the legend.
     """
 
     name: str
@@ -68,6 +69,12 @@ class Series:
     shade: float | None = None
     dashed: bool = False
     right: bool = False
+    group: str = ""
+
+    @property
+    def legend(self) -> str:
+        """What the legend calls it: its group, else its name."""
+        return self.group or self.name
 
 
 @dataclass(frozen=True)

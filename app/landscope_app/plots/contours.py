@@ -7,14 +7,16 @@ import pyqtgraph as pg
 from contourpy import contour_generator
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, Signal
-from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtGui import QColor, QResizeEvent
+from PySide6.QtWidgets import QWidget
 
 from landscope_app.plots.axes import QuietAxis, style_plot, themed_plot
 from landscope_app.plots.charts import FieldChart, Floats
 from landscope_app.plots.colour_bar import ColourBar
 from landscope_app.plots.colour_maps import mapped
 from landscope_app.theme.colors import Theme
+
+_MARGIN = 10
 
 
 class ContourWidget(QWidget):
@@ -32,6 +34,7 @@ class ContourWidget(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._chart: FieldChart | None = None
+        self._around = (62, 48)  # what axes take; learnt anew whenever their texts change
         self.plot = themed_plot(theme)
         self.bar = ColourBar(theme)
         self._image = pg.ImageItem(axisOrder="row-major")
@@ -41,11 +44,9 @@ class ContourWidget(QWidget):
         self._dots, self._now = pg.ScatterPlotItem(), pg.ScatterPlotItem()
         for item in (self._image, self._lines, self._halo, self._path, self._dots, self._now):
             self.plot.addItem(item)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(8, 8, 4, 8)
-        layout.setSpacing(0)
-        layout.addWidget(self.plot, 1)
-        layout.addWidget(self.bar)
+        for widget in (self.plot, self.bar):
+            widget.setParent(self)
+        self.plot.getPlotItem().vb.sigResized.connect(self._axes_changed)
         self.plot.scene().sigMouseMoved.connect(self._moved)
         self.plot.scene().sigMouseClicked.connect(self._clicked)
         self.plot.viewport().installEventFilter(self)
@@ -105,9 +106,34 @@ class ContourWidget(QWidget):
         self._now.setData(here[:, 0], here[:, 1], size=14, brush=pg.mkBrush(self._theme.path), pen=ring)
 
     def _fit(self, chart: FieldChart) -> None:
-        wide, high = float(np.ptp(chart.alpha)), float(np.ptp(chart.beta))
-        self.plot.getViewBox().setAspectLocked(max(wide, high) <= 3 * min(wide, high))
-        self.plot.setRange(_cells(chart.alpha, chart.beta), padding=0.01)
+        self.plot.setRange(_cells(chart.alpha, chart.beta), padding=0)
+        self._place()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the proportions of the plane."""
+        super().resizeEvent(event)
+        self._place()
+
+    def _place(self) -> None:
+        """Give plot and colour bar the largest rectangle in which one unit is as long along both axes."""
+        bar = self.bar.sizeHint().width()
+        room = self.rect().adjusted(_MARGIN, _MARGIN, -_MARGIN - bar, -_MARGIN)
+        around = self._around
+        wide, high = _proportions(self._chart)
+        unit = max(1.0, min((room.width() - around[0]) / wide, (room.height() - around[1]) / high))
+        width, height = round(unit * wide + around[0]), round(unit * high + around[1])
+        left = room.left() + max(0, (room.width() - width) // 2)
+        top = room.top() + max(0, (room.height() - height) // 2)
+        self.plot.setGeometry(left, top, width, height)
+        self.bar.setGeometry(left + width, top, bar, height)
+
+    def _axes_changed(self) -> None:
+        """Tick texts have changed the room that axes take."""
+        box = self.plot.getViewBox().size()
+        around = (round(self.plot.width() - box.width()), round(self.plot.height() - box.height()))
+        if around != self._around:
+            self._around = around
+            self._place()
 
     def _moved(self, position: QPointF) -> None:
         box = self.plot.getViewBox()
@@ -157,6 +183,14 @@ def _cells(alpha: Floats, beta: Floats) -> QRectF:
     da, db = float(alpha[1] - alpha[0]), float(beta[1] - beta[0])
     left, low = float(alpha[0]) - da / 2, float(beta[0]) - db / 2
     return QRectF(left, low, float(np.ptp(alpha)) + da, float(np.ptp(beta)) + db)
+
+
+def _proportions(chart: FieldChart | None) -> tuple[float, float]:
+    """Width and height of a plane; one that is much longer than wide is drawn as a square."""
+    if chart is None:
+        return 1.0, 1.0
+    wide, high = float(np.ptp(chart.alpha)), float(np.ptp(chart.beta))
+    return (wide, high) if max(wide, high) <= 3 * min(wide, high) else (1.0, 1.0)
 
 
 def _same_frame(one: FieldChart, other: FieldChart) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QObject, QPointF, Qt, Signal
-from PySide6.QtGui import QColor, QPen
+from PySide6.QtGui import QColor, QPen, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from landscope_app.plots.axes import QuietAxis, style_plot, themed_plot
@@ -16,6 +16,7 @@ from landscope_app.theme.colors import Theme
 
 _EMPTY = CurveChart("", "", "", ())
 _MANY = 8
+_ROOMY = 260  # pixels of height
 
 
 class CurvesWidget(QWidget):
@@ -107,16 +108,13 @@ class CurvesWidget(QWidget):
         for series, item in self._items:
             (self._right if series.right else self.plot).removeItem(item)
         self._items = []
-        left, bottom, right = (self.plot.getAxis(side) for side in ("left", "bottom", "right"))
+        left, bottom = self.plot.getAxis("left"), self.plot.getAxis("bottom")
         left.logarithmic, bottom.logarithmic = chart.log_y, chart.log_x
         self.plot.showAxis("right", bool(chart.right_title))
-        titles = ((left, chart.y_title), (bottom, chart.x_title), (right, chart.right_title))
-        for axis, title in titles:
-            if isinstance(axis, QuietAxis):
-                axis.set_title(title, self._theme)
+        self._title_axes()
         for series in chart.series:
             self._add(series)
-        self.legend.set_series(chart.series, self._hidden)
+        self.legend.set_series(legend_entries(chart), self._hidden)
         self._refill()
 
     def _add(self, series: Series) -> None:
@@ -141,7 +139,7 @@ class CurvesWidget(QWidget):
         self._items = [(s, item) for s, (_, item) in zip(self._chart.series, self._items, strict=True)]
         for series, item in self._items:
             item.setData(self._across(series.x), self._upward(series))
-            item.setVisible(series.name not in self._hidden)
+            item.setVisible(self._is_shown(series))
         self._fit()
 
     def _across(self, x: Floats) -> Floats:
@@ -153,7 +151,7 @@ class CurvesWidget(QWidget):
 
     def _fit(self) -> None:
         """Show everything, with a margin; autorange would follow the cursor and hidden curves too."""
-        shown = [s for s in self._chart.series if s.name not in self._hidden]
+        shown = [s for s in self._chart.series if self._is_shown(s)]
         across = _extent([self._across(s.x) for s in shown])
         if across is not None:
             self.plot.setXRange(*across, padding=0.03)
@@ -168,9 +166,28 @@ class CurvesWidget(QWidget):
         if cursor is not None:
             self._cursor.setPos(float(self._across(np.array([cursor]))[0]))
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave out the title of the x axis where room is short: the readout names it too."""
+        super().resizeEvent(event)
+        self._title_axes()
+
+    def _title_axes(self) -> None:
+        chart, room = self._chart, self.height() >= _ROOMY
+        titles = {"left": chart.y_title, "right": chart.right_title, "bottom": chart.x_title if room else ""}
+        for side, title in titles.items():
+            axis = self.plot.getAxis(side)
+            if isinstance(axis, QuietAxis) and (
+                axis.labelText != title or axis.label.isVisible() != bool(title)
+            ):
+                axis.set_title(title, self._theme)
+
+    def _is_shown(self, series: Series) -> bool:
+        axis = self._chart.right_title if series.right else self._chart.y_title
+        return not {series.legend, axis} & self._hidden
+
     def _toggle(self, name: object) -> None:
         self._hidden = self._hidden ^ {str(name)}
-        self.legend.set_series(self._chart.series, self._hidden)
+        self.legend.set_series(legend_entries(self._chart), self._hidden)
         self._refill()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -197,7 +214,7 @@ class CurvesWidget(QWidget):
         self.readout.setText(self._values_at(x) or self._chart.note)
 
     def _values_at(self, x: float | None) -> str:
-        shown = [s for s in self._chart.series if s.name not in self._hidden]
+        shown = [s for s in self._chart.series if self._is_shown(s)]
         if x is None or not shown:
             return ""
         nearest = int(np.argmin(np.abs(self._across(shown[0].x) - x)))
@@ -213,6 +230,18 @@ class CurvesWidget(QWidget):
         if series.error is not None and np.isfinite(series.error[k]):
             text += f" ± {short(float(series.error[k]), 1)}"
         return text
+
+
+def legend_entries(chart: CurveChart) -> tuple[Series, ...]:
+    """The series; where colours stand for groups, also which line style belongs to which axis."""
+    if not chart.right_title or not any(s.group for s in chart.series):
+        return chart.series
+    nothing = np.empty(0)
+    styles = (
+        Series(chart.y_title, nothing, nothing, colour=-1),
+        Series(chart.right_title, nothing, nothing, colour=-1, dashed=True),
+    )
+    return (*chart.series, *styles)
 
 
 def _log10(values: Floats) -> Floats:

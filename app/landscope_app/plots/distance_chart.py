@@ -70,7 +70,7 @@ def distance_chart(
         return CurveChart(title, "step", quantity.formula, (), empty=EMPTY)
     series = _layers(distances, known, key) if per_layer else _total(distances, known, key)
     return CurveChart(
-        title=title,
+        title=f"{run} · {title[0].lower()}{title[1:]}",
         x_title=step_title(known),
         y_title=quantity.formula,
         series=series,

@@ -168,7 +168,7 @@ def line_chart(session: Session, line_id: str, log_y: bool = False) -> CurveChar
         return CurveChart("Line", "position on the line", "loss", (), empty=LINE_EMPTY)
     opened = line.opened
     return CurveChart(
-        title=opened.title,
+        title=f"{opened.run} · {opened.title}",
         x_title=f"position between {opened.start} (0) and {opened.end} (1)",
         y_title="loss",
         right_title="accuracy" if "accuracy" in line.values else "",

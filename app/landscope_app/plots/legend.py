@@ -12,8 +12,8 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QPen,
+    QResizeEvent,
 )
-from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from landscope_app.plots.charts import Series
@@ -25,6 +25,8 @@ ROW, SAMPLE, GAP = 18.0, 18.0, 14.0
 
 def series_colour(series: Series, theme: Theme) -> str:
     """``#rrggbb`` of a series in a theme."""
+    if series.colour < 0:
+        return theme.muted
     if series.shade is not None:
         return readable_shade(series.shade, theme.is_dark)
     return theme.series[series.colour % len(theme.series)]
@@ -50,8 +52,11 @@ class Legend(QWidget):
 
     def set_series(self, series: tuple[Series, ...], hidden: frozenset[str]) -> None:
         """Show other names."""
-        self._series, self._hidden = series, hidden
-        self.setAccessibleDescription(", ".join(s.name for s in series))
+        entries: dict[str, Series] = {}
+        for one in series:
+            entries.setdefault(one.legend, one)
+        self._series, self._hidden = tuple(entries.values()), hidden
+        self.setAccessibleDescription(", ".join(entries))
         self._arrange()
 
     def apply_theme(self, theme: Theme) -> None:
@@ -83,7 +88,7 @@ class Legend(QWidget):
         x = y = 0.0
         metrics = QFontMetricsF(self._font())
         for series in () if self.is_ramp or len(self._series) < 2 else self._series:
-            width = SAMPLE + 6 + metrics.horizontalAdvance(series.name) + GAP
+            width = SAMPLE + 6 + metrics.horizontalAdvance(series.legend) + GAP
             if x and x + width > self.width():
                 x, y = 0.0, y + ROW
             self._places.append((QRectF(x, y, width, ROW), series))
@@ -106,7 +111,7 @@ class Legend(QWidget):
         painter.end()
 
     def _paint_name(self, painter: QPainter, place: QRectF, series: Series) -> None:
-        off = series.name in self._hidden
+        off = series.legend in self._hidden
         style = Qt.PenStyle.DashLine if series.dashed else Qt.PenStyle.SolidLine
         colour = QColor(self._theme.border if off else series_colour(series, self._theme))
         painter.setPen(QPen(colour, 2, style, Qt.PenCapStyle.FlatCap))
@@ -116,7 +121,7 @@ class Legend(QWidget):
         font.setStrikeOut(off)
         painter.setFont(font)
         painter.setPen(QColor(self._theme.muted if off else self._theme.text))
-        painter.drawText(place.adjusted(SAMPLE + 6, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, series.name)
+        painter.drawText(place.adjusted(SAMPLE + 6, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, series.legend)
 
     def _paint_ramp(self, painter: QPainter) -> None:
         metrics = QFontMetricsF(self._font())
@@ -141,5 +146,5 @@ class Legend(QWidget):
         """Hide or show the series under the mouse."""
         for place, series in self._places:
             if place.contains(event.position()):
-                self.toggled.emit(series.name)
+                self.toggled.emit(series.legend)
                 return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyqtgraph as pg
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QPen
+from PySide6.QtGui import QColor, QFont, QPen
 from PySide6.QtWidgets import QWidget
 
 from landscope_app.plots.charts import CurveChart
@@ -47,5 +47,8 @@ class LineProfile(CurvesWidget):
                 "anchors": [(1, 0)] * 2 if right_half else [(0, 0)] * 2,
             },
         )
+        font = QFont(self._theme.font)
+        font.setPixelSize(self._theme.small)
+        upright.label.setFont(font)
         self.plot.addItem(upright, ignoreBounds=True)
         return upright

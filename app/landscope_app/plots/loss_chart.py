@@ -36,7 +36,7 @@ def loss_chart(
     others = [_series(known, split, metric, k) for k, split in enumerate(splits_of(known))]
     others = [s for s in others if np.isfinite(s.y).any()]
     return CurveChart(
-        title="Loss per checkpoint",
+        title=f"{run} · loss per checkpoint",
         x_title=step_title(known),
         y_title="loss",
         right_title=metric if others else "",
@@ -72,6 +72,7 @@ def _series(run: Run, split: str, metric: str, colour: int) -> Series:
         colour,
         dashed=not is_loss,
         right=not is_loss,
+        group=split,
     )
 
 

@@ -18,13 +18,20 @@ def short(value: float | None, digits: int = 3) -> str:
     if size != 0 and (size >= 10 ** (digits + 3) or size < 1e-3):
         mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
         return f"{mantissa}·10{str(int(exponent)).translate(_SUPERSCRIPT)}".replace("-", "−")
-    before = len(str(int(size)))
-    return f"{value:,.{max(0, digits - before)}f}".replace("-", "−")
+    if size == 0:
+        return "0"
+    decimals = max(0, digits - 1 - math.floor(math.log10(size)))
+    return f"{value:,.{decimals}f}".replace("-", "−")
 
 
 def percent(share: float, digits: int = 0) -> str:
     """A share as a percentage: 0.4567 → "46 %"; NaN is "–"."""
     return f"{100 * share:.{digits}f} %" if math.isfinite(share) else short(share)
+
+
+def whole(value: float) -> str:
+    """A step: without decimals where it is a whole number."""
+    return f"{value:,.0f}" if math.isfinite(value) and value == round(value) else short(value, 4)
 
 
 def count(number: int) -> str:

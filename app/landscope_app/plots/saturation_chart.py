@@ -38,7 +38,9 @@ def saturation_of(session: Session, run: str, mode: str = "train") -> Saturation
     return found.get(mode) or next(iter(found.values()), None)
 
 
-def saturation_chart(session: Session, run: str, checkpoint: str, key: str = "lsat", mode: str = "train") -> BarChart:
+def saturation_chart(
+    session: Session, run: str, checkpoint: str, key: str = "lsat", mode: str = "train"
+) -> BarChart:
     """One bar per layer in forward order; marks show the run's first measured checkpoint.
 
     Raises:
@@ -55,7 +57,7 @@ def saturation_chart(session: Session, run: str, checkpoint: str, key: str = "ls
     first = _first_measured(saturation, names, checkpoint)
     bars = _bars(measured, first, statistic)
     return BarChart(
-        title=statistic.title,
+        title=f"{run} · {statistic.title.lower()} at {checkpoint}",
         bars=bars,
         high=1.0 if statistic.share else _highest(saturation, statistic),
         note=_note(measured, statistic),

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSlider, QToolButton
 from landscope.contract.deltas import AnyDelta, CheckpointMeasured, RunListed
 from landscope.session.model import Run
 from landscope_app.plots.loss_chart import step_title
-from landscope_app.plots.numbers import short
+from landscope_app.plots.numbers import whole
 from landscope_app.state.document import Document
 from landscope_app.state.selection import Selection
 from landscope_app.theme.colors import Theme
@@ -48,7 +48,7 @@ class CheckpointSlider(LiveView):
         self.slider.valueChanged.connect(self._slid)
         self.label = QLabel()
         self.label.setAccessibleName("Current checkpoint")
-        self.label.setMinimumWidth(190)
+        self.label.setMinimumWidth(130)
         self._lay_out()
         self.apply_theme(theme)
 
@@ -121,6 +121,11 @@ class CheckpointSlider(LiveView):
     def apply_theme(self, theme: Theme) -> None:
         """Take other colours and fonts."""
         super().apply_theme(theme)
+        self.setStyleSheet(
+            "QToolButton { background: transparent; border: 1px solid transparent; border-radius: 6px; padding: 4px; }"
+            f"QToolButton:hover {{ background: {theme.raised}; }}"
+            f"QToolButton:focus {{ border-color: {theme.accent}; }}"
+        )
         for kind, button in self._buttons.items():
             button.setIcon(transport_icon(kind, theme.text))
         self._show_playing()
@@ -152,4 +157,4 @@ def _label(run: Run, index: int) -> str:
     position = f"{index + 1} of {len(run.names)}"
     if what == "checkpoint":
         return position
-    return f"{what} {short(float(run.steps[index]), 6)}  ·  {position}"
+    return f"{what} {whole(float(run.steps[index]))}  ·  {position}"

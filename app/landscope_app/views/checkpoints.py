@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+import re
+from pathlib import PurePosixPath
+
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QFont
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeWidget, QTreeWidgetItem, QVBoxLayout
 
 from landscope.contract.deltas import AnyDelta, CheckpointInfo, CheckpointMeasured, RunListed
 from landscope.session.model import Run
 from landscope_app.plots.loss_chart import splits_of
-from landscope_app.plots.numbers import count, percent, short
+from landscope_app.plots.numbers import count, percent, short, whole
 from landscope_app.state.document import Document
 from landscope_app.state.selection import Selection
 from landscope_app.theme.colors import Theme
 from landscope_app.views.checkpoint_slider import CheckpointSlider
 from landscope_app.views.choosing import choose
-from landscope_app.views.live import Hint, LiveView
+from landscope_app.views.labels import Hint
+from landscope_app.views.live import LiveView
 
 __all__ = ["CheckpointList", "CheckpointSlider"]
 
@@ -25,7 +29,7 @@ EMPTY = "The checkpoints of the project appear here, in training order, with the
 
 
 class CheckpointList(LiveView):
-    """A tree: run, then its checkpoints in training order, then the files that are not ready with the reason."""
+    """A tree: run, its checkpoints in training order, then the files that are not ready, with the reason."""
 
     follows = frozenset({"run", "checkpoint", "split"})
 
@@ -40,6 +44,14 @@ class CheckpointList(LiveView):
         layout.addWidget(self.tree)
         layout.addWidget(self._hint)
         self.tree.currentItemChanged.connect(self._clicked)
+
+    def sizeHint(self) -> QSize:
+        """Wide enough for names and values."""
+        return QSize(264, 420)
+
+    def minimumSizeHint(self) -> QSize:
+        """Below it names could not be told apart."""
+        return QSize(220, 120)
 
     def concerns(self, delta: AnyDelta) -> bool:
         """New files and new losses."""
@@ -74,8 +86,10 @@ class CheckpointList(LiveView):
         }
         self.tree.clear()
         self._items = {}
-        for run in self.document.session.runs.values():
+        runs = self.document.session.runs.values()
+        for run in runs:
             self._add_run(run, run.name not in folded)
+        self.tree.setColumnHidden(1, all(_names_say_steps(run) for run in runs))
 
     def _add_run(self, run: Run, expanded: bool) -> None:
         top = QTreeWidgetItem(self.tree, [run.name])
@@ -85,17 +99,20 @@ class CheckpointList(LiveView):
         font = QFont(self.tree.font())
         font.setBold(True)
         top.setFont(0, font)
+        suffix = common_suffix(run)
         for info, step in zip(run.checkpoints, run.steps, strict=True):
-            self._items[run.name, info.name] = self._add_checkpoint(top, run, info, short(float(step), 6))
+            self._items[run.name, info.name] = self._add_checkpoint(
+                top, run.name, info, suffix, whole(float(step))
+            )
         for info in run.others:
             self._add_other(top, run, info)
         top.setExpanded(expanded)
 
     def _add_checkpoint(
-        self, top: QTreeWidgetItem, run: Run, info: CheckpointInfo, step: str
+        self, top: QTreeWidgetItem, run: str, info: CheckpointInfo, suffix: str, step: str
     ) -> QTreeWidgetItem:
-        item = QTreeWidgetItem(top, [info.name, step])
-        item.setData(0, _RUN, run.name)
+        item = QTreeWidgetItem(top, [info.name.removesuffix(suffix), step])
+        item.setData(0, _RUN, run)
         item.setData(0, _NAME, info.name)
         for column in (1, 2, 3):
             item.setTextAlignment(column, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -142,7 +159,7 @@ def _tree() -> QTreeWidget:
     tree.setAccessibleName("Checkpoints")
     tree.setHeaderLabels(COLUMNS)
     tree.setRootIsDecorated(True)
-    tree.setIndentation(14)
+    tree.setIndentation(12)
     tree.setUniformRowHeights(True)
     tree.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
     tree.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
@@ -157,6 +174,18 @@ def _tree() -> QTreeWidget:
             column, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         )
     return tree
+
+
+def common_suffix(run: Run) -> str:
+    """The ending that all checkpoints share (``.pt``), which says nothing in a list."""
+    endings = {PurePosixPath(info.name).suffix for info in run.checkpoints}
+    return endings.pop() if len(endings) == 1 else ""
+
+
+def _names_say_steps(run: Run) -> bool:
+    """Whether a column of steps would only repeat the numbers in the names."""
+    numbers = ([int(n) for n in re.findall(r"\d+", info.name)] for info in run.checkpoints)
+    return all(int(s) in found for s, found in zip(run.steps, numbers, strict=True))
 
 
 def _tip(run: Run, info: CheckpointInfo) -> str:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QWidget
 
 from landscope_app.plots.colour_maps import COLOUR_MAPS
 from landscope_app.plots.landscape_chart import Display
-from landscope_app.theme.colors import Theme
 
-SCALES = (("Auto scale", "auto"), ("Linear", "linear"), ("Logarithmic", "log"))
+SCALES = (("Auto", "auto"), ("Linear", "linear"), ("Log", "log"))
 
 
 class DisplayBar(QWidget):
@@ -22,35 +21,30 @@ class DisplayBar(QWidget):
     result_chosen = Signal(object)
     changed = Signal()
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.result = _choice("Result shown", 22)
-        self.metric = _choice("Value shown as height", 6)
-        self.scale = _choice("Scale", 8)
+        self.result = _choice("Result shown", 12)
+        self.value = _choice("Value shown as height", 5)
+        self.scale = _choice("Scale of the values", 4)
         self.colours = _choice("Colour map", 6)
-        self.beside = _choice("Compared with", 10)
-        self._beside_label = QLabel("beside")
+        self.beside = _choice("Shown beside it, on the same scale", 5)
         for title, key in SCALES:
             self.scale.addItem(title, key)
         for name in COLOUR_MAPS:
             self.colours.addItem(name, name)
+        self.result.setPlaceholderText("nothing computed yet")
         self._lay_out()
         self.result.activated.connect(lambda _: self.result_chosen.emit(self.result.currentData()))
-        for choice in (self.metric, self.scale, self.colours, self.beside):
+        for choice in (self.value, self.scale, self.colours, self.beside):
             choice.currentIndexChanged.connect(lambda _: self.changed.emit())
-        self.apply_theme(theme)
 
     def _lay_out(self) -> None:
         layout = QHBoxLayout(self)
         layout.setContentsMargins(8, 4, 8, 4)
         layout.setSpacing(6)
         layout.addWidget(self.result, 1)
-        for widget in (self._beside_label, self.beside, self.metric, self.scale, self.colours):
+        for widget in (self.beside, self.value, self.scale, self.colours):
             layout.addWidget(widget)
-
-    def apply_theme(self, theme: Theme) -> None:
-        """Take other colours and fonts."""
-        self._beside_label.setStyleSheet(f"color: {theme.muted};")
 
     def offer(self, choice: QComboBox, items: list[tuple[str, str]], current: str) -> None:
         """Fill a choice with (title, key) and select ``current``, without a signal and only if it differs."""
@@ -62,21 +56,21 @@ class DisplayBar(QWidget):
                 choice.addItem(title, key)
         index = choice.findData(current)
         choice.setCurrentIndex(index if index >= 0 or not items else 0)
+        choice.setEnabled(bool(items))
         choice.blockSignals(blocked)
 
     def show_for(self, kind: str, comparable: bool) -> None:
         """Hide what means nothing for a kind of picture."""
         plane = kind != "line"
-        for widget in (self.metric, self.colours):
+        for widget in (self.value, self.colours):
             widget.setVisible(plane)
-        for widget in (self.beside, self._beside_label):
-            widget.setVisible(plane and comparable)
+        self.beside.setVisible(plane and comparable)
 
     @property
     def display(self) -> Display:
         """The choices that concern drawing."""
         return Display(
-            metric=str(self.metric.currentData() or "loss"),
+            metric=str(self.value.currentData() or "loss"),
             scale=str(self.scale.currentData()),
             colour_map=str(self.colours.currentData()),
         )
@@ -84,7 +78,7 @@ class DisplayBar(QWidget):
     def state(self) -> dict[str, str]:
         """The choices for a session's view."""
         return {
-            "metric": str(self.metric.currentData() or "loss"),
+            "metric": str(self.value.currentData() or "loss"),
             "scale": str(self.scale.currentData()),
             "colour_map": str(self.colours.currentData()),
             "beside": str(self.beside.currentData() or ""),

@@ -12,7 +12,8 @@ from landscope_app.state.document import Document
 from landscope_app.state.selection import Selection
 from landscope_app.theme.colors import Theme
 from landscope_app.views.choosing import choose
-from landscope_app.views.live import Hint, LiveView
+from landscope_app.views.labels import Hint
+from landscope_app.views.live import LiveView
 
 
 class DistanceView(LiveView):
@@ -20,18 +21,16 @@ class DistanceView(LiveView):
 
     def __init__(self, document: Document, selection: Selection, theme: Theme) -> None:
         super().__init__(document, selection, theme)
-        self.quantity, self.detail = QComboBox(), QComboBox()
+        self.quantity, self.per_layer, self.log = QComboBox(), QCheckBox("layers"), QCheckBox("log")
         self.quantity.setAccessibleName("Quantity")
-        self.detail.setAccessibleName("Detail")
-        self.detail.addItem("Total", False)
-        self.detail.addItem("Per layer", True)
-        self.log = QCheckBox("log")
+        self.per_layer.setAccessibleName("One curve per layer")
+        self.per_layer.setToolTip("One curve per layer instead of the total")
         self.log.setAccessibleName("Logarithmic scale")
         self.curves, self._hint = CurvesWidget(theme), Hint(theme)
         self._title_quantities()
         self._lay_out()
         self.quantity.currentIndexChanged.connect(lambda _: self.invalidate())
-        self.detail.currentIndexChanged.connect(lambda _: self.invalidate())
+        self.per_layer.toggled.connect(lambda _: self.invalidate())
         self.log.toggled.connect(lambda _: self.invalidate())
         self.curves.picked.connect(self._picked)
 
@@ -39,7 +38,7 @@ class DistanceView(LiveView):
         head = QHBoxLayout()
         head.setContentsMargins(8, 6, 8, 0)
         head.addWidget(self.quantity, 1)
-        head.addWidget(self.detail)
+        head.addWidget(self.per_layer)
         head.addWidget(self.log)
         self.quantity.setMinimumContentsLength(8)
         self.quantity.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
@@ -90,7 +89,7 @@ class DistanceView(LiveView):
             self.selection.run,
             self.selection.checkpoint,
             str(self.quantity.currentData()),
-            bool(self.detail.currentData()),
+            self.per_layer.isChecked(),
             self.log.isChecked(),
         )
 

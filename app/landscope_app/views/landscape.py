@@ -27,7 +27,8 @@ from landscope_app.state.selection import Selection, settled
 from landscope_app.theme.colors import Theme
 from landscope_app.views.choosing import choose
 from landscope_app.views.display_bar import DisplayBar
-from landscope_app.views.live import Hint, LiveView, Note
+from landscope_app.views.labels import Hint, Note
+from landscope_app.views.live import LiveView
 from landscope_app.views.plane_views import ContourPane, SurfacePane
 from landscope_app.views.shown_planes import Look, Shown, prepare, shown_charts
 
@@ -59,16 +60,14 @@ class LandscapeView(LiveView):
         self._surface: SurfacePane | None = None
         self._has_gl: bool | None = None
         self._beside = ""
-        self.bar = DisplayBar(theme)
+        self.bar = DisplayBar()
         self._hint, self._contours, self._line = (
             Hint(theme, PLANE_EMPTY),
             ContourPane(theme),
             LineProfile(theme),
         )
-        self.note, self.readout = (
-            Note(theme, "How it was computed"),
-            Note(theme, "Value under the pointer", True),
-        )
+        self.readout = Note(theme, "Value under the pointer, or how it was computed")
+        self._note = ""
         self._pages = QStackedWidget()
         self._lay_out()
         self._connect()
@@ -83,14 +82,13 @@ class LandscapeView(LiveView):
         layout.addWidget(self._pages, 1)
         foot = QHBoxLayout()
         foot.setContentsMargins(12, 3, 12, 3)
-        foot.addWidget(self.readout, 3)
-        foot.addWidget(self.note, 2)
+        foot.addWidget(self.readout)
         layout.addLayout(foot)
 
     def _connect(self) -> None:
         self.bar.result_chosen.connect(self._choose_result)
         self.bar.changed.connect(self._display_changed)
-        self._contours.pointed.connect(self.readout.set_note)
+        self._contours.pointed.connect(self._point)
         self._contours.picked.connect(self._picked)
 
     # What the window calls.
@@ -218,7 +216,7 @@ class LandscapeView(LiveView):
 
     def apply_theme(self, theme: Theme) -> None:
         """Take other colours and fonts."""
-        for part in (self.bar, self._hint, self._contours, self._line, self.note, self.readout):
+        for part in (self._hint, self._contours, self._line, self.readout):
             part.apply_theme(theme)
         if self._surface is not None:
             self._surface.apply_theme(theme)
@@ -253,7 +251,7 @@ class LandscapeView(LiveView):
     def _draw_planes(self) -> None:
         shown = self.shown()
         plane = self.document.session.planes.get(self.plane_id)
-        self.note.set_note(plane_note(plane, self.selection.metric) if plane is not None else "")
+        self._set_note(plane_note(plane, self.selection.metric) if plane is not None else "")
         if shown is None:
             self._say(PLANE_EMPTY)
         elif self.kind == "surface" and self._surface is not None:
@@ -265,13 +263,21 @@ class LandscapeView(LiveView):
 
     def _draw_line(self) -> None:
         chart = line_chart(self.document.session, self.line_id, self.bar.display.scale == "log")
-        self.note.set_note(chart.note)
-        self.readout.set_note("")
+        self._set_note(chart.note)
         if not chart.series:
             self._say(LINE_EMPTY)
             return
-        self._line.set_chart(chart)
+        self._line.set_chart(replace(chart, note=""))
         self._pages.setCurrentWidget(self._line)
+
+    def _set_note(self, note: str) -> None:
+        """What stands at the foot while nothing is pointed at."""
+        if self.readout.whole in ("", self._note) or self.kind == "line":
+            self.readout.set_note(note)
+        self._note = note
+
+    def _point(self, sentence: object) -> None:
+        self.readout.set_note(sentence or self._note)
 
     def _say(self, sentence: str) -> None:
         self._hint.setText(sentence)
@@ -286,10 +292,12 @@ class LandscapeView(LiveView):
         else:
             bar.offer(bar.result, planes, self.plane_id)
         others = [item for item in planes if item[1] != self.plane_id]
-        bar.offer(bar.beside, [("nothing", ""), *others], self._beside)
+        bar.offer(
+            bar.beside, [("alone", ""), *((f"beside {title}", name) for title, name in others)], self._beside
+        )
         current = session.planes.get(self.plane_id)
         metrics = metrics_of_plane(current) if current is not None else ()
-        bar.offer(bar.metric, [(m, m) for m in metrics or ("loss",)], self.selection.metric)
+        bar.offer(bar.value, [(m, m) for m in metrics or ("loss",)], self.selection.metric)
         bar.show_for(self.kind, comparable=bool(others))
 
     def _display_changed(self) -> None:
@@ -328,7 +336,7 @@ class LandscapeView(LiveView):
             return
         self._surface = SurfacePane(self.theme, info)
         self._surface.set_camera(self._camera)
-        self._surface.pointed.connect(self.readout.set_note)
+        self._surface.pointed.connect(self._point)
         self._surface.picked.connect(self._picked)
         self._surface.camera_changed.connect(self.camera_changed)
         self._surface.failed.connect(self._lose_gl)

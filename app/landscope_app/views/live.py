@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import QColor, QPalette, QShowEvent
+from PySide6.QtWidgets import QWidget
 
 from landscope.contract.deltas import AnyDelta
 from landscope_app.state.document import Document
@@ -19,8 +19,8 @@ FRAME_MS = 33  # at most 30 redraws a second
 class LiveView(QWidget):
     """Base of all panels of results.
 
-    A subclass says in ``concerns`` which deltas and in ``follows`` which fields of the selection matter to it,
-    and draws everything in ``refresh``, which is called at most every 33 ms and only while it can be seen.
+    A subclass says in ``concerns`` which deltas and in ``follows`` which fields of the selection matter to
+    it, and draws everything in ``refresh``: called at most every 33 ms and only while it can be seen.
     """
 
     follows: frozenset[str] = frozenset({"run", "checkpoint"})
@@ -29,6 +29,8 @@ class LiveView(QWidget):
         super().__init__()
         self.document, self.selection, self.theme = document, selection, theme
         self._stale = True
+        self.setAutoFillBackground(True)
+        self._fill()
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(FRAME_MS)
@@ -47,6 +49,7 @@ class LiveView(QWidget):
     def apply_theme(self, theme: Theme) -> None:
         """Take other colours and fonts."""
         self.theme = theme
+        self._fill()
         self.invalidate()
 
     def invalidate(self) -> None:
@@ -67,6 +70,11 @@ class LiveView(QWidget):
         if self._stale:
             self.refresh_now()
 
+    def _fill(self) -> None:
+        colours = self.palette()
+        colours.setColor(QPalette.ColorRole.Window, QColor(self.theme.panel))
+        self.setPalette(colours)
+
     def _redraw(self) -> None:
         if self._stale and self.isVisible():
             self.refresh_now()
@@ -78,45 +86,6 @@ class LiveView(QWidget):
     def _chosen(self, changed: frozenset[str]) -> None:
         if changed & self.follows:
             self.invalidate()
-
-
-class Hint(QLabel):
-    """A quiet sentence where something will appear."""
-
-    def __init__(self, theme: Theme, text: str = "") -> None:
-        super().__init__(text)
-        self.setWordWrap(True)
-        self.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.setMargin(24)
-        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
-        self.setTextInteractionFlags(Qt.TextInteractionFlag.NoTextInteraction)
-        self.apply_theme(theme)
-
-    def apply_theme(self, theme: Theme) -> None:
-        """Take other colours and fonts."""
-        self.setStyleSheet(f"color: {theme.muted}; background: {theme.panel}; font-size: {theme.size}px;")
-
-
-class Note(QLabel):
-    """One small muted line that gives way when there is no room."""
-
-    def __init__(self, theme: Theme, name: str, mono: bool = False) -> None:
-        super().__init__()
-        self._mono = mono
-        self.setAccessibleName(name)
-        self.setTextFormat(Qt.TextFormat.PlainText)
-        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self.apply_theme(theme)
-
-    def set_note(self, text: str) -> None:
-        """Write a text; all of it is in the tool tip."""
-        self.setText(text)
-        self.setToolTip(text)
-
-    def apply_theme(self, theme: Theme) -> None:
-        """Take other colours and fonts."""
-        family = theme.mono if self._mono else theme.font
-        self.setStyleSheet(f"color: {theme.muted}; font-family: '{family}'; font-size: {theme.small}px;")
 
 
 def _call_all(functions: tuple[Callable[[], None], ...]) -> None:

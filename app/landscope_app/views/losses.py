@@ -12,21 +12,22 @@ from landscope_app.state.document import Document
 from landscope_app.state.selection import Selection
 from landscope_app.theme.colors import Theme
 from landscope_app.views.choosing import choose
-from landscope_app.views.live import Hint, LiveView, Note
+from landscope_app.views.labels import Hint, Note
+from landscope_app.views.live import LiveView
 
 
 class LossView(LiveView):
-    """Loss (solid, left) and a metric (dashed, right) per checkpoint and split; a click selects a checkpoint."""
+    """Loss (solid, left) and a metric (dashed, right) per checkpoint; a click selects a checkpoint."""
 
     def __init__(self, document: Document, selection: Selection, theme: Theme) -> None:
         super().__init__(document, selection, theme)
-        self.metric, self.log = QComboBox(), QCheckBox("log")
-        self.metric.setAccessibleName("Metric on the right axis")
+        self.other, self.log = QComboBox(), QCheckBox("log")
+        self.other.setAccessibleName("Metric on the right axis")
         self.log.setAccessibleName("Logarithmic loss")
         self.note = Note(theme, "How it was measured")
         self.curves, self._hint = CurvesWidget(theme), Hint(theme)
         self._lay_out()
-        self.metric.currentIndexChanged.connect(lambda _: self.invalidate())
+        self.other.currentIndexChanged.connect(lambda _: self.invalidate())
         self.log.toggled.connect(lambda _: self.invalidate())
         self.curves.picked.connect(self._picked)
 
@@ -34,7 +35,7 @@ class LossView(LiveView):
         head = QHBoxLayout()
         head.setContentsMargins(12, 6, 8, 0)
         head.addWidget(self.note, 1)
-        head.addWidget(self.metric)
+        head.addWidget(self.other)
         head.addWidget(self.log)
         body = QWidget()
         self._pages = QStackedLayout(body)
@@ -68,18 +69,18 @@ class LossView(LiveView):
 
     def _offer_metrics(self) -> None:
         names = metrics_of(self.document.session, self.selection.run)
-        if names != tuple(self.metric.itemText(k) for k in range(self.metric.count())):
-            kept = self.metric.currentText()
-            self.metric.blockSignals(True)
-            self.metric.clear()
-            self.metric.addItems(names)
-            self.metric.setCurrentText(kept)
-            self.metric.blockSignals(False)
-        self.metric.setVisible(len(names) > 1)
+        if names != tuple(self.other.itemText(k) for k in range(self.other.count())):
+            kept = self.other.currentText()
+            self.other.blockSignals(True)
+            self.other.clear()
+            self.other.addItems(names)
+            self.other.setCurrentText(kept)
+            self.other.blockSignals(False)
+        self.other.setVisible(len(names) > 1)
 
     def chart(self) -> CurveChart:
         """What is shown now."""
-        metric = self.metric.currentText() or "accuracy"
+        metric = self.other.currentText() or "accuracy"
         return loss_chart(
             self.document.session, self.selection.run, self.selection.checkpoint, metric, self.log.isChecked()
         )

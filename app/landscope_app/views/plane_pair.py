@@ -1,11 +1,11 @@
-"""One or two pictures of planes side by side, each under its title."""
+"""One or two pictures of planes side by side; two stand under their titles."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from landscope_app.theme.colors import Theme
+from landscope_app.views.labels import Heading
 
 
 class PlanePair(QWidget):
@@ -13,7 +13,7 @@ class PlanePair(QWidget):
 
     def __init__(self, first: QWidget, second: QWidget, theme: Theme) -> None:
         super().__init__()
-        self._titles = (QLabel(), QLabel())
+        self._titles = (Heading(theme, "First plane"), Heading(theme, "Second plane"))
         self._cells = tuple(
             _cell(title, widget) for title, widget in zip(self._titles, (first, second), strict=True)
         )
@@ -22,34 +22,23 @@ class PlanePair(QWidget):
         layout.setSpacing(1)
         for cell in self._cells:
             layout.addWidget(cell, 1)
-        self._cells[1].hide()
-        self.apply_theme(theme)
+        self.set_titles("", None)
 
     def set_titles(self, first: str, second: str | None) -> None:
-        """Write the titles; None hides the second picture."""
+        """Write the titles; None hides the second picture and the title of the first."""
         for title, text in zip(self._titles, (first, second or ""), strict=True):
-            title.setText(text)
-            title.setToolTip(text)
+            title.set_note(text)
+            title.setVisible(second is not None)
         self._cells[1].setVisible(second is not None)
 
     def apply_theme(self, theme: Theme) -> None:
         """Take other colours and fonts."""
-        self.setStyleSheet(f"PlanePair {{ background: {theme.border}; }}")
-        for cell in self._cells:
-            cell.setStyleSheet(f"#planeCell {{ background: {theme.panel}; }}")
         for title in self._titles:
-            title.setStyleSheet(
-                f"color: {theme.text}; background: {theme.panel}; font-size: {theme.size}px; font-weight: 600;"
-                "padding: 8px 12px 2px 12px;"
-            )
+            title.apply_theme(theme)
 
 
-def _cell(title: QLabel, widget: QWidget) -> QWidget:
+def _cell(title: QWidget, widget: QWidget) -> QWidget:
     cell = QWidget()
-    cell.setObjectName("planeCell")
-    cell.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-    title.setTextFormat(Qt.TextFormat.PlainText)
-    title.setMinimumWidth(10)
     layout = QVBoxLayout(cell)
     layout.setContentsMargins(0, 0, 0, 0)
     layout.setSpacing(0)

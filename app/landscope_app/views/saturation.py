@@ -13,7 +13,8 @@ from landscope_app.plots.saturation_chart import STATISTICS, saturation_chart
 from landscope_app.state.document import Document
 from landscope_app.state.selection import Selection
 from landscope_app.theme.colors import Theme
-from landscope_app.views.live import Hint, LiveView, Note
+from landscope_app.views.labels import Hint, Note
+from landscope_app.views.live import LiveView
 
 
 class SaturationView(LiveView):
@@ -34,10 +35,8 @@ class SaturationView(LiveView):
 
     def _lay_out(self) -> None:
         head = QHBoxLayout()
-        head.setContentsMargins(8, 6, 12, 0)
-        head.addWidget(self.statistic)
-        head.addSpacing(6)
-        head.addWidget(self.note, 1)
+        head.setContentsMargins(8, 6, 8, 0)
+        head.addWidget(self.statistic, 1)
         body = QWidget()
         self._pages = QStackedLayout(body)
         self._pages.addWidget(self.bars)
@@ -47,9 +46,10 @@ class SaturationView(LiveView):
         layout.setSpacing(2)
         layout.addLayout(head)
         layout.addWidget(body, 1)
-        foot = QHBoxLayout()
-        foot.setContentsMargins(12, 0, 12, 0)
-        foot.addWidget(self.key, 1)
+        foot = QVBoxLayout()
+        foot.setContentsMargins(12, 0, 12, 2)
+        foot.addWidget(self.key)
+        foot.addWidget(self.note)
         layout.addLayout(foot)
 
     def concerns(self, delta: AnyDelta) -> bool:
