@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -13,10 +13,8 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from landscope.contract.errors import DataError
 from landscope.contract.job import CancelToken
 from landscope.landscape.rebatch import CannotRecutError, recut, sample_count
+from landscope.project.data import FrozenBatch
 from landscope.weights.flat import as_double
-
-if TYPE_CHECKING:
-    from landscope.project.data import FrozenBatch
 
 SAMPLES = 512
 """Samples whose activations give the statistics, at most."""

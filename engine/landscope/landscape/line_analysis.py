@@ -53,7 +53,7 @@ def analyse_line(subject: Subject, job: LineJob, token: CancelToken) -> Iterator
 
 def _first_finite(subject: Subject, reader: StateReader) -> str:
     """The earliest checkpoint whose weights are finite; empty where there is none."""
-    return next((name for name in subject.listed.names if reader.is_finite(name)), "")
+    return next((name for name in subject.names if reader.is_finite(name)), "")
 
 
 class _LineSweep:

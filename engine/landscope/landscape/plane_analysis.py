@@ -65,7 +65,7 @@ def _left_out(subject: Subject, frame: Frame, job: PlaneJob) -> Iterator[Update]
             sentence="Left out of the path because their weights are not finite: "
             f"{', '.join(frame.skipped)}.",
         )
-    elif not job.base and frame.base != subject.listed.names[-1]:
+    elif not job.base and frame.base != subject.names[-1]:
         yield Notice(
             level="warning",
             sentence=f"The plane is drawn around “{frame.base}”: the weights of later checkpoints are not "

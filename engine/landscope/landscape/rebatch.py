@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
 
-if TYPE_CHECKING:
-    from landscope.project.data import FrozenBatch
+from landscope.project.data import FrozenBatch
+
+_SCALARS = (str, int, float, type(None))
+"""What may stand beside the tensors of a batch and is kept, if all batches agree on it."""
 
 
 class CannotRecutError(Exception):
@@ -32,7 +34,13 @@ def recut(batches: Sequence[FrozenBatch], samples: Tensor, size: int) -> list[Fr
     groups = list(torch.split(samples, size))
     if len(groups) > 1 and len(groups[-1]) == 1:
         groups[-2:] = [torch.cat(groups[-2:])]
-    return [_gather(batches, starts, group) for group in groups]
+    gathered = [_gather(batches, starts, group) for group in groups]
+    return [
+        dataclasses.replace(
+            batches[0], index=index, total=len(groups), size=len(group), stored=value, resident=True
+        )
+        for index, (group, value) in enumerate(zip(groups, gathered, strict=True))
+    ]
 
 
 def sample_count(batches: Sequence[FrozenBatch]) -> int:
@@ -45,14 +53,14 @@ def _starts(batches: Sequence[FrozenBatch]) -> Tensor:
     return torch.tensor([0, *(batch.size for batch in batches)]).cumsum(0)
 
 
-def _gather(batches: Sequence[FrozenBatch], starts: Tensor, samples: Tensor) -> FrozenBatch:
-    """One batch with the given samples, grouped by the batch they come from."""
+def _gather(batches: Sequence[FrozenBatch], starts: Tensor, samples: Tensor) -> Any:
+    """The value of one batch with the given samples, grouped by the batch they come from."""
     source = torch.searchsorted(starts, samples, right=True) - 1
     parts = []
     for number in torch.unique(source).tolist():
         rows = samples[source == number] - starts[number]
         parts.append(_select(batches[number].value, rows, batches[number].size))
-    return dataclasses.replace(batches[0], value=_join(parts), size=len(samples))
+    return _join(parts)
 
 
 def _select(value: Any, rows: Tensor, size: int) -> Any:
@@ -60,6 +68,8 @@ def _select(value: Any, rows: Tensor, size: int) -> Any:
         if value.ndim == 0 or value.shape[0] != size:
             raise CannotRecutError
         return value.index_select(0, rows.to(value.device))
+    if isinstance(value, _SCALARS):
+        return value
     return _rebuild(value, [_select(part, rows, size) for part in _parts(value)])
 
 
@@ -73,6 +83,10 @@ def _join(values: list[Any]) -> Any:
         if any(value.shape[1:] != first.shape[1:] for value in values):
             raise CannotRecutError
         return torch.cat(values)
+    if isinstance(first, _SCALARS):
+        if any(value != first for value in values):
+            raise CannotRecutError
+        return first
     columns = zip(*(_parts(value) for value in values), strict=True)
     return _rebuild(first, [_join(list(column)) for column in columns])
 

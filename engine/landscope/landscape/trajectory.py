@@ -34,7 +34,7 @@ class StateReader:
         self._token.check()
         flat = self._vector.read_state(self._subject.state(checkpoint), device="cpu")
         row_bytes = sum(block.numel() * block.element_size() for block in flat.blocks)
-        if row_bytes * len(self._subject.listed.names) <= HELD_BYTES:
+        if row_bytes * len(self._subject.names) <= HELD_BYTES:
             self._kept[checkpoint] = flat
         return flat
 
@@ -51,7 +51,7 @@ class StateReader:
             OptionError: the run has no such checkpoint, or none at all.
             CheckpointError: its weights are not finite, or no checkpoint's are.
         """
-        names = self._subject.listed.names
+        names = self._subject.names
         if asked:
             self._require(asked)
             return asked
@@ -65,7 +65,7 @@ class StateReader:
         raise OptionError(f"The run “{self._subject.run}” has no checkpoint that can be used.")
 
     def _require(self, asked: str) -> None:
-        names = self._subject.listed.names
+        names = self._subject.names
         if asked not in names:
             raise OptionError(
                 f"The run “{self._subject.run}” has no checkpoint “{asked}”; "
@@ -97,7 +97,7 @@ def find_path(subject: Subject, vector: ParameterVector, base: str, reader: Stat
     Raises:
         OptionError: fewer than three usable checkpoints, or a straight path.
     """
-    names = subject.listed.names
+    names = subject.names
     usable = tuple(name for name in names if reader.is_finite(name))
     skipped = tuple(name for name in names if name not in usable)
     plane = principal_plane(vector, len(usable), usable.index(base), lambda i: reader.flat(usable[i]))

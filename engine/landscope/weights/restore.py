@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import random
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -31,9 +32,9 @@ def preserved(model: nn.Module) -> Iterator[nn.Module]:
     """Run a block after which the model and all random generators are bit for bit what they were.
 
     Kept are: values and memory of all parameters and buffers (which tensors they are, too), their
-    ``requires_grad`` and ``grad``, train or eval mode of every module, forward and backward hooks, and the
-    state of the generators of Python, NumPy, torch and every accelerator. Holds on normal end, error,
-    cancel and on closing a generator. Costs a copy of the model's tensors while the block runs.
+    ``requires_grad`` and ``grad``, train or eval mode and extra state of every module, hooks, and the state
+    of the generators of Python, NumPy, torch and every accelerator. Holds on normal end, error, cancel and
+    on closing a generator. Costs a copy of the model's tensors while the block runs.
     """
     with ExitStack() as stack:
         stack.callback(_GeneratorStates().restore)
@@ -103,6 +104,8 @@ class _ModuleState:
         self._training = module.training
         scripted = isinstance(module, torch.jit.ScriptModule)  # its tables are made anew at every look
         self._tables = {name: dict(getattr(module, name)) for name in _TABLES if not scripted}
+        keeps_extra = not scripted and type(module).get_extra_state is not nn.Module.get_extra_state
+        self._extra = (copy.deepcopy(module.get_extra_state()),) if keeps_extra else ()
 
     def restore(self) -> None:
         self._module.training = self._training
@@ -111,6 +114,8 @@ class _ModuleState:
             if _differs(table, before):
                 table.clear()
                 table.update(before)
+        for extra in self._extra:
+            self._module.set_extra_state(extra)
 
 
 def _differs(table: dict[Any, Any], before: dict[Any, Any]) -> bool:

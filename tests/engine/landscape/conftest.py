@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,35 +17,37 @@ from torch.nn import functional
 
 from landscope.contract.events import Partial
 from landscope.contract.options import ProjectSpec
+from landscope.project.data import FrozenBatch
 from landscope.session.model import Session
 
 State = dict[str, Tensor]
 
 
-@dataclass(frozen=True)
-class Batch:
-    value: Any
-    size: int
-
-
 class Data:
-    def __init__(self, splits: dict[str, list[Batch]]) -> None:
+    def __init__(self, splits: dict[str, list[FrozenBatch]]) -> None:
         self._splits = splits
 
     @property
     def splits(self) -> tuple[str, ...]:
         return tuple(self._splits)
 
-    def batches(self, split: str) -> Sequence[Batch]:
+    def batches(self, split: str) -> Sequence[FrozenBatch]:
         return self._splits[split]
+
+    def population(self, split: str) -> int:
+        return self.samples(split)
 
     def samples(self, split: str) -> int:
         return sum(batch.size for batch in self._splits[split])
 
 
-def batches(x: Tensor, y: Tensor, size: int) -> list[Batch]:
-    pairs = zip(x.split(size), y.split(size), strict=True)
-    return [Batch((a, b), len(a)) for a, b in pairs]
+def batches(x: Tensor, y: Tensor, size: int) -> list[FrozenBatch]:
+    pairs = list(zip(x.split(size), y.split(size), strict=True))
+    return [frozen_batch((a, b), len(a), index, len(pairs)) for index, (a, b) in enumerate(pairs)]
+
+
+def frozen_batch(value: Any, size: int, index: int = 0, total: int = 1) -> FrozenBatch:
+    return FrozenBatch("train", index, total, size, value, torch.device("cpu"), resident=True)
 
 
 class FakeSubject:
@@ -56,7 +57,7 @@ class FakeSubject:
         self,
         model: nn.Module,
         states: dict[str, State],
-        data: dict[str, list[Batch]],
+        data: dict[str, list[FrozenBatch]],
         loss: Callable[[nn.Module, Any], Tensor] | None = None,
     ) -> None:
         self.project = ProjectSpec(root="/nowhere")
@@ -64,7 +65,7 @@ class FakeSubject:
         self.model = model.eval()
         self.data = Data(data)
         self.notices: list[Any] = []
-        self.listed = SimpleNamespace(names=tuple(states))
+        self.names = tuple(states)
         self._states, self._loss = states, loss
 
     def state(self, checkpoint: str) -> State:
@@ -77,6 +78,7 @@ class FakeSubject:
         return self.loss_and_metrics(model, batch)[0]
 
     def loss_and_metrics(self, model: nn.Module, batch: Any) -> tuple[Tensor, dict[str, Tensor]]:
+        batch = batch.value if isinstance(batch, FrozenBatch) else batch
         if self._loss is not None:
             return self._loss(model, batch), {}
         logits = model(batch[0])
@@ -87,7 +89,7 @@ class FakeSubject:
         return self.loss_and_metrics(model, batch)[1]
 
 
-def plain_loss(model: nn.Module, frozen: Sequence[Batch]) -> float:
+def plain_loss(model: nn.Module, frozen: Sequence[FrozenBatch]) -> float:
     """The sample-weighted mean cross entropy, by a loop that knows nothing of the code under test."""
     total, count = 0.0, 0
     with torch.no_grad():
@@ -169,7 +171,7 @@ def build() -> SimpleNamespace:
     return SimpleNamespace(
         subject=FakeSubject,
         batches=batches,
-        batch=Batch,
+        batch=frozen_batch,
         mlp=mlp,
         cnn=cnn,
         plain_loss=plain_loss,

@@ -175,7 +175,7 @@ def test_that_principal_directions_are_the_golden_components(trajectory):
 
     subject, components, _ = trajectory
     vector = ParameterVector(subject.model)
-    names = subject.listed.names
+    names = subject.names
     found = principal_plane(vector, 12, 11, lambda i: vector.read_state(subject.state(names[i])))
     for flat, component in zip((found.pair.first, found.pair.second), components, strict=True):
         assert isinstance(flat, Flat)
