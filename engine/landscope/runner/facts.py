@@ -24,7 +24,7 @@ def facts(subject: Subject) -> dict[str, str]:
     return {
         "landscope": landscope.__version__,
         "python": platform.python_version(),
-        "torch": torch.__version__,
+        "torch": str(torch.__version__),
         "numpy": np.__version__,
         "system": platform.platform(),
         "device": str(subject.device),

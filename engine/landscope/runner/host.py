@@ -9,6 +9,7 @@ and time, and reads foreign sessions and checkpoints.
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import os
 import platform
 import sys
@@ -180,7 +181,7 @@ def _hello(role: str) -> Hello:
 
             from landscope.project.device import available_devices
 
-            torch_version, devices = torch.__version__, available_devices()
+            torch_version, devices = str(torch.__version__), available_devices()
         except ImportError:
             pass
     return Hello(
@@ -218,7 +219,11 @@ def main(argv: list[str] | None = None) -> int:
     _be_modest(options.nice, options.threads, options.role)
     source, target = take_pipes()
     warnings.simplefilter("default")
-    Host(source, target, options.role).run()
+    faulthandler.enable(2)  # a crash in native code leaves its traceback where the window looks
+    try:
+        Host(source, target, options.role).run()
+    finally:
+        sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
     return 0
 
 
