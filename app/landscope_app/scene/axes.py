@@ -109,8 +109,7 @@ class AxesBox:
         self._shown: object = None
         gl.glBindVertexArray(self._vertices)
         self._walls.bind()
-        gl.glEnableVertexAttribArray(0)
-        gl.glVertexAttribPointer(0, 3, gl.GL_FLOAT, False, 0, None)
+        gl.vertex_attribute(0, 3)
         gl.glBindVertexArray(0)
 
     def draw(self, frame: Frame, state: SceneState) -> None:

@@ -34,9 +34,12 @@ class EglContext:
         if not self._egl.eglMakeCurrent(self._display, None, None, self._context):
             raise OSError(f"EGL refuses the context (error 0x{self._egl.eglGetError():04x}).")
 
+    def leave(self) -> None:
+        """Make no context current in this thread."""
+        self._egl.eglMakeCurrent(self._display, None, None, None)
+
     def release(self) -> None:
         """Destroy the context. The display stays: others in this process may use the same one."""
-        self._egl.eglMakeCurrent(self._display, None, None, None)
         self._egl.eglDestroyContext(self._display, self._context)
 
     def _open(self) -> tuple[int, int]:

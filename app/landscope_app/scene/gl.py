@@ -54,6 +54,21 @@ def _library() -> Any:
     return GL
 
 
+def vertex_attribute(location: int, size: int, stride: int = 0, offset: int = 0, divisor: int = 0) -> None:
+    """Feed a float attribute of the bound vertex array from the bound buffer; strides and offsets in bytes.
+
+    PyOpenGL's own wrapper keeps a record per context and asks the platform it was imported for which one is
+    current; a picture drawn through EGL beside a window drawn through GLX would fail there.
+    """
+    _library()
+    from OpenGL.raw.GL.VERSION.GL_2_0 import glVertexAttribPointer
+    from OpenGL.raw.GL.VERSION.GL_3_3 import glVertexAttribDivisor
+
+    _library().glEnableVertexAttribArray(location)
+    glVertexAttribPointer(location, size, _library().GL_FLOAT, False, stride, ctypes.c_void_p(offset))
+    glVertexAttribDivisor(location, divisor)
+
+
 def check(doing: str) -> None:
     """Raise when OpenGL has recorded an error since the last call.
 

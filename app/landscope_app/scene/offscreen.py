@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QCoreApplication, QThread
-from PySide6.QtGui import QGuiApplication, QImage, QOffscreenSurface, QOpenGLContext, QPainter, QSurface
+from PySide6.QtGui import QGuiApplication, QImage, QOffscreenSurface, QOpenGLContext, QPainter
 
 from landscope.contract.errors import LandscopeError
 from landscope_app.scene import gl
@@ -33,6 +35,9 @@ class _Context(Protocol):
     def make_current(self) -> None:
         """Make it current."""
 
+    def leave(self) -> None:
+        """Make none current."""
+
     def release(self) -> None:
         """Destroy it."""
 
@@ -51,8 +56,10 @@ class _QtContext:
         if not self._context.makeCurrent(self._surface):
             raise OSError("Qt refuses its own OpenGL context.")
 
-    def release(self) -> None:
+    def leave(self) -> None:
         self._context.doneCurrent()
+
+    def release(self) -> None:
         self._surface.destroy()
 
 
@@ -68,13 +75,14 @@ class OffscreenRenderer:
         Raises:
             NoOpenGLError: when there is none.
         """
-        self._before: tuple[QOpenGLContext, QSurface] | None = _current_qt()
-        self._context: _Context = _open_context()
         self._scene = SceneRenderer()
         self._smoothing: Smoothing | None = None
         self._released = False
-        self._scene.initialise()
-        self._give_back()
+        ensure_application()
+        with _set_aside():
+            self._context = _open_context()
+        with self._current():
+            self._scene.initialise()
 
     def __enter__(self) -> OffscreenRenderer:
         """Return itself."""
@@ -108,12 +116,8 @@ class OffscreenRenderer:
         Raises:
             NoOpenGLError: when the driver cannot draw this size.
         """
-        self._before = _current_qt()
-        self._context.make_current()
-        try:
+        with self._current():
             image = self._drawn(state, camera, width, height, scale, transparent)
-        finally:
-            self._give_back()
         painter = QPainter(image)
         self._scene.paint_overlay(painter, scale)
         painter.end()
@@ -124,14 +128,22 @@ class OffscreenRenderer:
         if self._released:
             return
         self._released = True
-        self._before = _current_qt()
-        self._context.make_current()
-        self._scene.release()
-        if self._smoothing is not None:
-            self._smoothing.release()
-            self._smoothing = None
+        with self._current():
+            self._scene.release()
+            if self._smoothing is not None:
+                self._smoothing.release()
+                self._smoothing = None
         self._context.release()
-        self._give_back()
+
+    @contextmanager
+    def _current(self) -> Iterator[None]:
+        """Make this context current, and afterwards the one that was before."""
+        with _set_aside():
+            self._context.make_current()
+            try:
+                yield
+            finally:
+                self._context.leave()
 
     def _drawn(
         self, state: SceneState, camera: Camera, width: int, height: int, scale: float, transparent: bool
@@ -145,8 +157,11 @@ class OffscreenRenderer:
             smoothing.add_pass(self._scene, transparent)
         data = smoothing.read()
         gl.check("drawing a picture")
-        image = QImage(data, width, height, 4 * width, QImage.Format.Format_RGBA8888_Premultiplied)
-        return image.mirrored(False, True)  # OpenGL's first row is the lowest; this also takes a copy
+        rows = np.frombuffer(data, np.uint8).reshape(height, 4 * width)[
+            ::-1
+        ]  # OpenGL's first row is the lowest
+        image = QImage(rows.tobytes(), width, height, 4 * width, QImage.Format.Format_RGBA8888_Premultiplied)
+        return image.copy()  # the bytes above do not outlive this call
 
     def _sized(self, width: int, height: int) -> Smoothing:
         kept = self._smoothing
@@ -165,11 +180,6 @@ class OffscreenRenderer:
             )
         self._smoothing = Smoothing(width, height)
         return self._smoothing
-
-    def _give_back(self) -> None:
-        if self._before is not None:
-            context, surface = self._before
-            context.makeCurrent(surface)
 
 
 def render_image(
@@ -200,8 +210,7 @@ def ensure_application() -> None:
 
 
 def _open_context() -> _Context:
-    """Return a new current context: Qt's where its platform has one, else EGL's on Linux."""
-    ensure_application()
+    """Return a new context, not current: Qt's where its platform has one, else EGL's on Linux."""
     application = QCoreApplication.instance()
     gui_thread = application is not None and QThread.currentThread() is application.thread()
     has_qt = (
@@ -210,11 +219,11 @@ def _open_context() -> _Context:
     )
     if has_qt and gui_thread:
         try:
-            return _QtContext()
+            return _left(_QtContext())
         except OSError:
             pass  # no OpenGL on this screen: a picture can still be drawn without one
     try:
-        return EglContext()
+        return _left(EglContext())
     except OSError as error:
         raise NoOpenGLError(
             "No OpenGL 3.3 was found on this machine, so the surface is shown as a heat map instead.",
@@ -222,10 +231,23 @@ def _open_context() -> _Context:
         ) from error
 
 
-def _current_qt() -> tuple[QOpenGLContext, QSurface] | None:
+def _left(context: _Context) -> _Context:
+    context.leave()
+    return context
+
+
+@contextmanager
+def _set_aside() -> Iterator[None]:
+    """Leave Qt's current context meanwhile: EGL's and GLX's cannot both be current in one thread."""
     context = QOpenGLContext.currentContext()
     surface = context.surface() if context is not None else None
-    return (context, surface) if context is not None and surface is not None else None
+    if context is not None:
+        context.doneCurrent()
+    try:
+        yield
+    finally:
+        if context is not None and surface is not None:
+            context.makeCurrent(surface)
 
 
 def image_array(image: QImage) -> npt.NDArray[np.uint8]:

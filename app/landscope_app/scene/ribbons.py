@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from dataclasses import dataclass
 
 import numpy as np
@@ -81,7 +80,7 @@ class Ribbon:
         gl.glBindVertexArray(self._vertices)
         self._points.bind()
         for location, point in enumerate(first):
-            instanced_points(location, stride, point * POINT_BYTES)
+            gl.vertex_attribute(location, 3, stride, point * POINT_BYTES, divisor=1)
         gl.glBindVertexArray(0)
 
 
@@ -95,7 +94,7 @@ class Markers:
         self._count = 0
         gl.glBindVertexArray(self._vertices)
         self._points.bind()
-        instanced_points(0, POINT_BYTES, 0)
+        gl.vertex_attribute(0, 3, POINT_BYTES, divisor=1)
         gl.glBindVertexArray(0)
 
     def set_points(self, points: npt.NDArray[np.floating]) -> None:
@@ -120,7 +119,7 @@ class Markers:
         place(program, frame, lift)
         program.set("u_radius", radii[0] * frame.pixel)
         program.set("u_current_radius", radii[1] * frame.pixel)
-        program.set("u_rim", 1.4 * frame.pixel)
+        program.set("u_rim", 0.35 * radii[0] * frame.pixel)
         program.set_int("u_current", -1 if current is None else current)
         for name, colour in zip(("u_fill_colour", "u_rim_colour", "u_accent_colour"), colours, strict=True):
             program.set(name, *linear_colour(colour))
@@ -142,10 +141,3 @@ def place(program: Program, frame: Frame, lift: float) -> None:
     program.set("u_viewport", *frame.device_size)
     program.set("u_eye", *frame.eye)
     program.set("u_lift", lift)
-
-
-def instanced_points(location: int, stride: int, offset: int) -> None:
-    """Feed a vec3 attribute once per instance from the bound buffer."""
-    gl.glEnableVertexAttribArray(location)
-    gl.glVertexAttribPointer(location, 3, gl.GL_FLOAT, False, stride, ctypes.c_void_p(offset))
-    gl.glVertexAttribDivisor(location, 1)

@@ -121,8 +121,7 @@ class Surface:
     def _connect(self) -> None:
         gl.glBindVertexArray(self._vertices)
         self._grid.bind()
-        gl.glEnableVertexAttribArray(0)
-        gl.glVertexAttribPointer(0, 4, gl.GL_FLOAT, False, 0, None)
+        gl.vertex_attribute(0, 4)
         self._indices.bind()
         gl.glBindVertexArray(0)
 

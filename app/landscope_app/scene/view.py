@@ -80,6 +80,10 @@ class SurfaceView(QOpenGLWidget):
         """Return where the person looks from."""
         return self._scene.camera
 
+    def smoothing_passes(self) -> int:
+        """Return how many pictures have gone into the smooth one that is shown; 0 while something moves."""
+        return self._smoothing.passes if self._resting and self._smoothing is not None else 0
+
     def set_state(self, state: SceneState | None) -> None:
         """Show another state; many calls between two pictures cost one upload."""
         self._scene.set_state(state)

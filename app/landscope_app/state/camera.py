@@ -33,7 +33,7 @@ class Camera:
 
     azimuth: float = -124.0
     elevation: float = 27.0
-    distance: float = 4.9
+    distance: float = 5.1
     target: tuple[float, float, float] = (0.0, 0.0, -0.12)
     fov: float = 30.0
     orthographic: bool = False
