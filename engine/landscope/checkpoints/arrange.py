@@ -13,6 +13,8 @@ from landscope.checkpoints.names import is_special
 from landscope.checkpoints.order import Placed, in_order
 from landscope.contract.deltas import CheckpointInfo, RunListed
 
+_SAME = "same weights as"
+
 
 @dataclass(frozen=True)
 class Listing:
@@ -20,6 +22,12 @@ class Listing:
 
     listed: RunListed
     entries: Mapping[str, Entry]
+
+    @property
+    def all_identical(self) -> bool:
+        """Whether there are several checkpoints and all hold the same weights."""
+        infos = self.listed.checkpoints
+        return len(infos) > 1 and all(_SAME in "; ".join(info.notes) for info in infos[1:])
 
 
 def in_training_order(root: Path, run: str, entries: list[Entry]) -> Listing:
@@ -61,6 +69,6 @@ def _say_identical(
     noted = infos[:1]
     for before, info in itertools.pairwise(infos):
         if prints[info.name] is not None and prints[info.name] == prints[before.name]:
-            info = with_changes(info, notes=(*info.notes, f"same weights as {before.name}"))
+            info = with_changes(info, notes=(*info.notes, f"{_SAME} {before.name}"))
         noted.append(info)
     return noted

@@ -14,7 +14,7 @@ Change = Callable[[Tensor], Tensor]
 
 
 def changed(value: Any, change: Change) -> Any:
-    """The batch with ``change`` applied to every tensor; dicts, tuples, lists and dataclasses keep their kind.
+    """The batch with ``change`` applied to every tensor; dicts, tuples, lists, dataclasses keep their kind.
 
     Anything else (numbers, strings, None) is kept as it is.
     """
@@ -112,7 +112,7 @@ def count_samples(value: Any) -> int:
 
 
 def _is_list_of_samples(value: Any) -> bool:
-    """Whether the batch is lists of equal length of which one holds dicts: detection targets, one per image."""
+    """Whether the batch is lists of equal length, one of which holds dicts: a detection target per image."""
     parts = list(value) if isinstance(value, (list, tuple)) else []
     lists = [part for part in parts if isinstance(part, (list, tuple))]
     same = len(lists) == len(parts) > 0 and len({len(part) for part in lists}) == 1
@@ -128,7 +128,7 @@ def can_cut(value: Any, size: int) -> bool:
 
 
 def cut(value: Any, size: int, first: int, last: int) -> Any:
-    """Samples ``first`` up to ``last`` of a batch of ``size``; lists with one entry per sample are cut too."""
+    """Samples ``first`` up to ``last`` of a batch of ``size``, lists with one entry per sample included."""
     if isinstance(value, Tensor):
         return value[first:last]
     if isinstance(value, Mapping):

@@ -61,7 +61,7 @@ def _sentence(
         return f"{file} line {error.lineno or 1}: syntax error: {error.msg}."
     where = _where(owns, script, error.__traceback__, line)
     if isinstance(error, ModuleNotFoundError) and error.name:
-        return f"{where}: the module {error.name!r} is missing in the Python that runs the script; install it there."
+        return f"{where}: the module {error.name!r} is not installed in the Python that runs the script."
     return f"{where}: {type(error).__name__} in {doing}{_message(error)}"
 
 

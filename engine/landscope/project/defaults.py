@@ -10,24 +10,26 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from landscope.contract.errors import ScriptError
-
 LABEL_KEYS = ("labels", "label", "targets", "target", "y")
 IGNORED = -100
 """Label of positions that count neither in the loss nor in the accuracy (torch's ``ignore_index``)."""
+
+
+class MisfitError(Exception):
+    """The defaults do not fit the script's model and batches; the message says why and what to do."""
 
 
 def outputs(model: nn.Module, value: Any) -> tuple[Any, Tensor | None]:
     """One forward pass of a batch ``(input, labels)`` or a dict of keyword arguments: output and labels.
 
     Raises:
-        ScriptError: the batch has another form.
+        MisfitError: the batch has another form.
     """
     if isinstance(value, Mapping):
         return model(**_accepted(model, value)), labels_of(value)
     if isinstance(value, (list, tuple)) and len(value) == 2 and isinstance(value[0], Tensor):
         return model(value[0]), labels_of(value)
-    raise ScriptError(f"The default loss takes batches (input, labels) or a dict, not {_form(value)}; {_ASK}")
+    raise MisfitError(f"The default loss takes batches (input, labels) or a dict, not {_form(value)}; {_ASK}")
 
 
 _ASK = "write loss(model, batch) in the script."
@@ -58,7 +60,7 @@ def default_loss(output: Any, labels: Tensor | None) -> Tensor:
     included: each sample's share is scaled by B over the number of counted positions.
 
     Raises:
-        ScriptError: neither fits.
+        MisfitError: neither fits.
     """
     own = _own_loss(output)
     if own is not None:
@@ -74,8 +76,9 @@ def default_loss(output: Any, labels: Tensor | None) -> Tensor:
                 if logits.ndim > 1
                 else (logits - labels).square()
             )
-    raise ScriptError(
-        f"The default loss does not fit: the model gave {_form(output)} and the labels are {_form(labels)}; {_ASK}"
+    raise MisfitError(
+        f"The default loss does not fit: the model gave {_form(output)}, "
+        f"the labels are {_form(labels)}; {_ASK}"
     )
 
 

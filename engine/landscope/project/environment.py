@@ -100,9 +100,8 @@ Randomness = tuple[Any, ...]
 
 def read_randomness() -> Randomness:
     """State of the generators of Python, NumPy and torch (all CUDA devices if CUDA is in use)."""
-    cuda = (
-        torch.cuda.get_rng_state_all() if torch.cuda.is_available() and torch.cuda.is_initialized() else None
-    )
+    used = torch.cuda.is_available() and torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
+    cuda = torch.cuda.get_rng_state_all() if used else None
     return random.getstate(), np.random.get_state(), torch.get_rng_state(), cuda
 
 
@@ -162,7 +161,7 @@ class Environment:
         put_randomness(self._random)
 
     def _first(self, host: dict[str, Any]) -> dict[str, Any]:
-        """What a script finds at first: as if it had been started by ``python script.py`` without a terminal."""
+        """What a script finds at first: as if started by ``python script.py`` without a terminal."""
         return {
             "folder": str(self._script.parent),
             "arguments": [str(self._script)],
@@ -175,7 +174,7 @@ class Environment:
 
     @contextmanager
     def numerics(self) -> Iterator[None]:
-        """Only the settings that a forward pass feels (default dtype and device); costs nothing if unchanged."""
+        """Only the settings that a forward pass feels (default dtype and device); free if unchanged."""
         own = self._own
         changed = (
             {}

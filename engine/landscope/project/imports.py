@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
+_KEPT = ("landscope", "landscope_app", "landscope_resources", "torch", "numpy", "msgspec", "h5py")
+"""Packages that Landscope itself runs on: a sibling of that name does not displace them."""
 _active: list[ScriptModules] = []
 
 
@@ -28,6 +30,7 @@ class ScriptModules:
         self.root = _package_root(self.folder)
         self.name = self._module_name()
         self._hidden: dict[str, ModuleType] = {}
+        self._before: frozenset[str] = frozenset()
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -51,10 +54,15 @@ class ScriptModules:
             _active.pop().close()
         _active.append(self)
         self._hide_namesakes()
+        self._before = frozenset(sys.modules)
         importlib.invalidate_caches()
         if "." in self.name:
             importlib.import_module(self.name.rpartition(".")[0])
         return self._execute()
+
+    def stay_importable(self) -> None:
+        """Leave the project's folders at the end of ``sys.path``, for imports inside its functions."""
+        sys.path.extend(path for path in self.paths if path not in sys.path)
 
     def _execute(self) -> ModuleType:
         spec = importlib.util.spec_from_file_location(self.name, self.script)
@@ -73,7 +81,7 @@ class ScriptModules:
         """Take away modules from elsewhere that bear the name of one of the script's siblings."""
         for name in (*_siblings(self.folder), self.name.partition(".")[0]):
             top = sys.modules.get(name)
-            if top is None or name in sys.stdlib_module_names or self._owns(top):
+            if top is None or name in sys.stdlib_module_names or name in _KEPT or self._owns(top):
                 continue
             for key in [k for k in sys.modules if k == name or k.startswith(name + ".")]:
                 self._hidden[key] = sys.modules.pop(key)
@@ -90,8 +98,11 @@ class ScriptModules:
 
     def close(self) -> None:
         """Drop the project's modules and give back the names they had taken."""
-        for name in [n for n, m in list(sys.modules.items()) if isinstance(m, ModuleType) and self._owns(m)]:
-            del sys.modules[name]
+        for name, module in list(sys.modules.items()):
+            fresh = name not in self._before and name.partition(".")[0] not in _KEPT
+            if fresh and isinstance(module, ModuleType) and self._owns(module):
+                del sys.modules[name]
+        sys.path[:] = [path for path in sys.path if path not in self.paths]
         sys.modules.update(self._hidden)
         self._hidden.clear()
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
@@ -12,6 +13,7 @@ from torch import Tensor, nn
 from landscope.contract.errors import DataError
 from landscope.contract.job import CancelToken
 from landscope.project.data import FrozenBatch
+from landscope.project.environment import put_randomness, read_randomness, seed_everything
 from landscope.project.subject import Subject
 
 MIN_BATCHES = 8
@@ -96,12 +98,26 @@ def measure(
     if not chosen:
         raise DataError("There are no batches to measure.")
     sums = _Sums(subject.device)
-    with torch.inference_mode():
+    with torch.inference_mode(), _common_randomness(subject):
         for batch in chosen:
             token.check()
             loss, metrics = subject.loss_and_metrics(subject.model if model is None else model, batch)
             sums.add(loss, metrics, batch.size)
     return _summary(sums, subject.data.population(split) if batches is None else subject.data.samples(split))
+
+
+@contextmanager
+def _common_randomness(subject: Subject) -> Iterator[None]:
+    """The same random numbers at every point, for models that draw some even in eval mode."""
+    if not subject.random:
+        yield
+        return
+    before = read_randomness()
+    try:
+        seed_everything(subject.project.data.seed)
+        yield
+    finally:
+        put_randomness(before)
 
 
 def _summary(sums: _Sums, population: int | None) -> Measurement:

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from landscope.contract.errors import ScriptError
 from landscope.project.data import FrozenBatch, FrozenData
-from landscope.project.defaults import accuracy, default_loss, labels_of, outputs
+from landscope.project.defaults import MisfitError, accuracy, default_loss, labels_of, outputs
 from landscope.project.script import ModelScript
 
 Batch = FrozenBatch | Any
@@ -21,10 +21,10 @@ class Objective:
     """What is measured at a point.
 
     Args:
-        script: whose ``loss`` and ``metrics`` are used where it has them. data: tells batches by their values.
+        script: whose ``loss`` and ``metrics`` are used where it has them. data: knows its batches.
 
     Attributes:
-        trains: the script's loss switches the model to train mode; what that moves is put back after each call.
+        trains: the script's loss switches the model to train mode; what that moves is put back each time.
     """
 
     def __init__(self, script: ModelScript, data: FrozenData) -> None:
@@ -64,14 +64,20 @@ class Objective:
         """The loss, and the model's output if it is known."""
         own = self._script.loss
         if own is None:
-            with self._script.blaming(f"the forward pass on {where}"):
-                output, labels = outputs(model, value)
-                return default_loss(output, labels), output
+            return self._default(model, value, where)
         if self._script.metrics is not None:
             with self._script.blaming(f"loss() on {where}", own):
                 return own(model, value), None
         with self._script.blaming(f"loss() on {where}", own), _listening(model) as heard:
             return own(model, value), heard[0] if len(heard) == 1 else None
+
+    def _default(self, model: nn.Module, value: Any, where: str) -> tuple[Any, Any]:
+        with self._script.blaming(f"the forward pass on {where}"):
+            try:
+                output, labels = outputs(model, value)
+                return default_loss(output, labels), output
+            except MisfitError as error:
+                raise ScriptError(f"{self._script.where('build_data')}: {error}") from error
 
     def _metrics(self, model: nn.Module, value: Any, output: Any, where: str) -> dict[str, Tensor]:
         own = self._script.metrics
@@ -106,7 +112,7 @@ class Objective:
 
     @contextmanager
     def _settled(self, model: nn.Module) -> Iterator[None]:
-        """Around losses that need train mode: modes and the buffers of modules that were in eval mode come back."""
+        """Around losses that need train mode: modes, and buffers of modules in eval mode, come back."""
         if not self.trains:
             yield
             return
@@ -116,7 +122,7 @@ class Objective:
 
 @contextmanager
 def kept_modes(model: nn.Module) -> Iterator[None]:
-    """Put back every module's mode, and the buffers of modules in eval mode (a recalibration keeps its own)."""
+    """Put back every module's mode, and buffers of modules in eval mode (a recalibration keeps its own)."""
     modes = {module: module.training for module in model.modules()}
     buffers = [
         (b, b.clone()) for module, on in modes.items() if not on for b in module.buffers(recurse=False)

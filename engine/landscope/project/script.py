@@ -77,7 +77,7 @@ class ModelScript:
 
     @contextmanager
     def blaming(self, doing: str, function: Callable[..., Any] | None = None) -> Iterator[None]:
-        """Turn errors of the script into sentences; ``function`` is named when no line of it is on the stack."""
+        """Turn errors of the script into sentences; ``function`` is told when no line is on the stack."""
         line = _line_of(function or self._build_model)
         with blaming(self._modules.owns_file, self.path, doing, line):
             yield
@@ -110,7 +110,7 @@ class ModelScript:
         if needed:
             name = function.__name__
             raise ScriptError(
-                f"{self.where(name)}: {name}() needs the argument {needed[0]!r}, which Landscope cannot know; "
+                f"{self.where(name)}: {name}() needs the argument {needed[0]!r}, which is not known here; "
                 f"give it a default, or write a landscope_project.py that calls it."
             )
 
@@ -157,6 +157,7 @@ def load_script(path: str | Path, *, seed: int = 0) -> ModelScript:
         printed.listening(),
     ):
         module = modules.load()
+    modules.stay_importable()
     return ModelScript(modules, module, environment)
 
 
@@ -184,7 +185,7 @@ class _Echo(io.TextIOBase):
     @contextmanager
     def listening(self) -> Iterator[None]:
         """Stand in for standard error."""
-        self._through, sys.stderr = sys.stderr, self  # type: ignore[assignment]
+        self._through, sys.stderr = sys.stderr, self
         try:
             yield
         finally:

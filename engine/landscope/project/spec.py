@@ -1,32 +1,29 @@
-"""A project's description: which script, which runs, which options; found in a folder or in ``landscope.toml``."""
+"""A project's description: its script, runs and options, found in a folder or in ``landscope.toml``."""
 
 from __future__ import annotations
 
-import ast
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from landscope.checkpoints.discover import checkpoint_files
-from landscope.contract.errors import CheckpointError, LandscopeError, OptionError
+from landscope.contract.errors import OptionError
 from landscope.contract.options import ProjectSpec
+from landscope.project.find import find_runs, find_script
 from landscope.project.trust import is_trusted
 
 FILE = "landscope.toml"
-_SCRIPTS = ("landscope_project.py", "project.py", "model.py")
-_DEPTH = 3
 _TABLES = ("engine", "data", "saturation", "distance", "landscape")
-_SKIPPED = ("__pycache__", "node_modules", "site-packages")
 
 
 def load_project(path: str | Path) -> ProjectSpec:
     """The project at a folder, a script, a ``landscope.toml``, or the word ``sample``.
 
-    In a folder without ``landscope.toml`` the script is ``landscope_project.py``, ``project.py``, ``model.py``
-    or the only file that defines ``build_model`` (nothing is run to find out); the runs are the sub-folders, down
-    to three levels, that hold checkpoint files. A folder that only has checkpoints has no script.
+    In a folder without ``landscope.toml`` the script is ``landscope_project.py``, ``project.py``,
+    ``model.py`` or the only file that defines ``build_model`` (nothing is run to find out); the runs are the
+    sub-folders, down to three levels, that hold checkpoint files. Without a script there are only distances.
 
     Raises:
         OptionError: nothing is there, or the file cannot be understood.
@@ -36,7 +33,7 @@ def load_project(path: str | Path) -> ProjectSpec:
     place = Path(path).expanduser().resolve()
     if place.is_dir():
         listed = place / FILE
-        return _from_file(listed) if listed.is_file() else _from_folder(place, _find_script(place))
+        return _from_file(listed) if listed.is_file() else _from_folder(place, find_script(place))
     if not place.exists():
         raise OptionError(
             f"There is nothing at {place}; give a folder, a script, a {FILE}, or the word sample."
@@ -66,20 +63,20 @@ def save_project(spec: ProjectSpec) -> Path:
 
 def run_name(folder: str | Path) -> str:
     """Name of a run: that of its folder."""
-    return Path(folder).resolve().name
+    return Path(folder).name or "run"
 
 
 def run_names(spec: ProjectSpec) -> dict[str, str]:
     """Name to folder of every run, in order; folders of the same name are told apart by those above them."""
     named: dict[str, str] = {}
     for folder in spec.runs:
-        parts = Path(folder).parts
+        rivals = [other for other in spec.runs if other != folder]
         length = 1
-        while _tail(parts, length) in {_tail(Path(o).parts, length) for o in spec.runs if o != folder}:
+        while length < len(Path(folder).parts) and _tail(folder, length) in {
+            _tail(r, length) for r in rivals
+        }:
             length += 1
-            if length > len(parts):
-                break
-        named[_tail(parts, length)] = folder
+        named[_tail(folder, length)] = folder
     return named
 
 
@@ -96,78 +93,9 @@ def run_folder(spec: ProjectSpec, run: str) -> str:
     return named[run]
 
 
-def _tail(parts: tuple[str, ...], length: int) -> str:
-    return "/".join(parts[-length:])
-
-
-def find_runs(root: str | Path) -> tuple[str, ...]:
-    """Folders, down to three levels, that hold checkpoint files; the root itself if it does."""
-    found: list[str] = []
-    _collect_runs(Path(root), 0, found)
-    return tuple(found)
-
-
-def _collect_runs(folder: Path, depth: int, found: list[str]) -> None:
-    if _holds_checkpoints(folder):
-        found.append(str(folder))
-        return
-    if depth < _DEPTH:
-        for child in _subfolders(folder):
-            _collect_runs(child, depth + 1, found)
-
-
-def _holds_checkpoints(folder: Path) -> bool:
-    try:
-        return any(path.suffix or path.stat().st_size > 1024 for path in checkpoint_files(folder))
-    except (CheckpointError, OSError):
-        return False
-
-
-def _subfolders(folder: Path) -> list[Path]:
-    try:
-        children = [c for c in folder.iterdir() if c.is_dir() and not c.name.startswith(".")]
-    except OSError:
-        return []
-    return sorted(c for c in children if c.name not in _SKIPPED)
-
-
-def _find_script(folder: Path) -> str:
-    for name in _SCRIPTS:
-        if (folder / name).is_file() and (name == _SCRIPTS[0] or _defines_model(folder / name)):
-            return str(folder / name)
-    defining = [path for path in sorted(folder.glob("*.py")) if _defines_model(path)]
-    if len(defining) == 1:
-        return str(defining[0])
-    return next((str(folder / name) for name in _SCRIPTS if _broken(folder / name)), "")
-
-
-def _defines_model(path: Path) -> bool:
-    tree = _parsed(path)
-    return tree is not None and "build_model" in _top_names(tree)
-
-
-def _top_names(tree: ast.Module) -> set[str]:
-    names: set[str] = set()
-    for node in tree.body:
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            names.add(node.name)
-        elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            names.update(alias.asname or alias.name for alias in node.names)
-        elif isinstance(node, ast.Assign):
-            names.update(target.id for target in node.targets if isinstance(target, ast.Name))
-    return names
-
-
-def _parsed(path: Path) -> ast.Module | None:
-    try:
-        return ast.parse(path.read_bytes())
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-
-
-def _broken(path: Path) -> bool:
-    """Whether a file of a script's name is there and cannot be parsed: loading it will say why."""
-    return path.is_file() and _parsed(path) is None
+def _tail(folder: str, length: int) -> str:
+    """The last parts of a path, as a name without slashes."""
+    return "-".join(Path(folder).parts[-length:]) if length > 1 else run_name(folder)
 
 
 def _from_folder(root: Path, script: str) -> ProjectSpec:
@@ -178,8 +106,7 @@ def _from_folder(root: Path, script: str) -> ProjectSpec:
 
 
 def _from_script(script: Path) -> ProjectSpec:
-    spec = _from_folder(script.parent, str(script))
-    return spec
+    return _from_folder(script.parent, str(script))
 
 
 def _from_file(file: Path) -> ProjectSpec:
@@ -203,10 +130,12 @@ def _from_file(file: Path) -> ProjectSpec:
 
 def _sample() -> ProjectSpec:
     try:
-        from landscope_resources import sample_project
-    except ImportError as error:
+        import landscope_resources
+
+        find: Callable[[], str | Path | ProjectSpec] = landscope_resources.sample_project  # type: ignore[attr-defined,unused-ignore]
+    except (ImportError, AttributeError) as error:
         raise OptionError("The sample project is not installed; install landscope again.") from error
-    found = sample_project()
+    found = find()
     return found if isinstance(found, ProjectSpec) else load_project(found)
 
 
@@ -239,15 +168,3 @@ def _toml(value: str | bool | int | float) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return repr(value)
-
-
-__all__ = [
-    "FILE",
-    "LandscopeError",
-    "find_runs",
-    "load_project",
-    "run_folder",
-    "run_name",
-    "run_names",
-    "save_project",
-]

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from typing import Any
 
+import msgspec
 import torch
 from torch import Tensor, nn
-from torch.nn.parameter import UninitializedBuffer, UninitializedParameter
 
-from landscope.checkpoints.discover import Listing, list_files
+from landscope.checkpoints.arrange import Listing
+from landscope.checkpoints.discover import list_files
 from landscope.checkpoints.match import Matched, Reference
 from landscope.checkpoints.read import load_tensors
 from landscope.contract.deltas import RunListed
-from landscope.contract.errors import CheckpointError, OptionError, ScriptError, TrustError
+from landscope.contract.errors import CheckpointError, OptionError, TrustError
 from landscope.contract.events import Notice
 from landscope.contract.options import ProjectSpec
-from landscope.project.batches import HALF
 from landscope.project.data import FrozenData, freeze
 from landscope.project.device import choose_device
 from landscope.project.objective import Batch, Objective
+from landscope.project.prepare import Say, is_half, prepare
 from landscope.project.script import ModelScript, load_script
 from landscope.project.spec import run_folder
+from landscope.project.trial import try_out
 from landscope.project.trust import is_trusted
 
 
@@ -32,7 +33,7 @@ class Subject:
     Attributes:
         project, run, folder, device: what it is. script: the loaded script.
         model: on the device, in eval mode. data: the frozen batches. objective: loss and metrics.
-        notices: what a person should know. listed: the run's checkpoints, fitted to the model.
+        random: the same weights give different losses. notices: what a person should know.
     """
 
     def __init__(
@@ -43,56 +44,61 @@ class Subject:
         self.objective = Objective(script, data)
         self.notices: list[Notice] = []
         self.model = self._prepared(self._notice)
-        self._initial = {
-            n: b.detach().cpu().clone() for n, b in self.model.named_buffers(remove_duplicate=False)
-        }
+        self._initial = {n: b.detach().cpu().clone() for n, b in _buffers(self.model).items()}
+        self._hashes: dict[str, str] = {}
         self._listing = self._list()
+        self.random = self._try_out()
 
     @property
     def listed(self) -> RunListed:
-        """The run's checkpoints in order, and those that do not fit."""
-        return self._listing.listed
+        """The run's checkpoints in order, fitted to the model, and those that do not fit."""
+        listed = self._listing.listed
+        infos = tuple(
+            msgspec.structs.replace(info, sha256=self._hashes.get(info.name, ""))
+            for info in listed.checkpoints
+        )
+        return msgspec.structs.replace(listed, checkpoints=infos)
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the ready checkpoints, in training order."""
-        return tuple(info.name for info in self.listed.checkpoints)
+        return tuple(info.name for info in self._listing.listed.checkpoints)
 
     def refresh(self) -> RunListed:
         """Look at the folder again."""
         self._listing = self._list()
+        self._hashes.clear()
         return self.listed
 
     def state(self, checkpoint: str) -> dict[str, Tensor]:
         """Parameters and buffers of a checkpoint on the CPU, by the model's own names and in its dtypes.
 
-        Buffers that the file lacks come from the freshly built model. Tied names share one tensor.
+        Buffers that the file lacks are the freshly built model's. Every name of a tied parameter is there.
 
         Raises:
             CheckpointError: no such checkpoint, or it cannot be read.
         """
         read = load_tensors(self._matched(checkpoint).tensors)
-        wanted = self._wanted()
-        state = {name: read[name].to(tensor.dtype) for name, tensor in wanted.items() if name in read}
-        for name in wanted:
-            if name not in state:
-                state[name] = self._initial[name].clone()
-        return {name: state[name] for name in wanted}
+        wanted = {**_parameters(self.model), **_buffers(self.model)}
+        return {
+            name: read[name].to(tensor.dtype) if name in read else self._initial[name].clone()
+            for name, tensor in wanted.items()
+        }
 
     def load(self, checkpoint: str) -> None:
-        """Copy a checkpoint into the live model, in place.
+        """Copy a checkpoint into the live model, in place, extra state included.
 
         Raises:
             CheckpointError: no such checkpoint, or it cannot be read.
+            ScriptError: the model's ``set_extra_state`` raised.
         """
         self.load_into(self.model, checkpoint)
 
     def load_into(self, model: nn.Module, checkpoint: str) -> None:
-        """Copy a checkpoint into a model of this subject (a replica), in place, extra state included."""
+        """As ``load``, into a replica."""
         state = self.state(checkpoint)
-        named = {**dict(model.named_buffers(remove_duplicate=False)), **dict(model.named_parameters())}
         with torch.no_grad():
-            for name, tensor in named.items():
+            for name, tensor in {**_buffers(model), **dict(model.named_parameters())}.items():
                 tensor.copy_(state[name])
         modules = dict(model.named_modules())
         for name, value in self._matched(checkpoint).extras.items():
@@ -108,11 +114,19 @@ class Subject:
         return self.objective.loss(model, batch)
 
     def metrics(self, model: nn.Module, batch: Batch) -> dict[str, Tensor]:
-        """Metrics of a batch, each scalar or (B,)."""
+        """Metrics of a batch, each scalar or (B,).
+
+        Raises:
+            ScriptError: model or metrics raised.
+        """
         return self.objective.metrics(model, batch)
 
     def loss_and_metrics(self, model: nn.Module, batch: Batch) -> tuple[Tensor, dict[str, Tensor]]:
-        """Both, in one forward pass unless the script has metrics of its own."""
+        """Both, in one forward pass unless the script has metrics of its own.
+
+        Raises:
+            ScriptError: model, loss or metrics raised.
+        """
         return self.objective.loss_and_metrics(model, batch)
 
     def build_replica(self) -> nn.Module:
@@ -124,9 +138,18 @@ class Subject:
         return self._prepared(lambda _sentence: None)
 
     def sha256(self, checkpoint: str) -> str:
-        """SHA-256 of a checkpoint's file (of the index, if it is sharded), hexadecimal."""
-        with (Path(self.folder) / checkpoint).open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        """SHA-256 of a checkpoint's file (of the index, if it is sharded), hexadecimal; read once.
+
+        Raises:
+            CheckpointError: it cannot be read.
+        """
+        if checkpoint not in self._hashes:
+            try:
+                with (Path(self.folder) / checkpoint).open("rb") as file:
+                    self._hashes[checkpoint] = hashlib.file_digest(file, "sha256").hexdigest()
+            except OSError as error:
+                raise CheckpointError(f"{checkpoint}: cannot be read ({error.strerror or error})") from error
+        return self._hashes[checkpoint]
 
     def close(self) -> None:
         """Forget the script's modules."""
@@ -135,19 +158,29 @@ class Subject:
     def _notice(self, sentence: str) -> None:
         self.notices.append(Notice(level="info", sentence=sentence))
 
-    def _prepared(self, say: Any) -> nn.Module:
-        model = _unwrapped(self.script.build_model(self.run), say)
-        _initialise_lazy(self, model)
-        if any(tensor.dtype in HALF for tensor in model.parameters()):
-            say("The model is in half precision; it is measured in float32.")
-            model._apply(lambda t: t.float() if t.dtype in HALF else t)
-        model.to(self.device)
-        return model.eval()
+    def _prepared(self, say: Say) -> nn.Module:
+        first = self.data.batches(self.data.splits[0])[0]
+        with self.script.environment.entered():
+            built = self.script.build_model(self.run)
+            return prepare(built, self.device, lambda model: self.objective.loss(model, first), say)
 
     def _list(self) -> Listing:
         if not self.run:
             return Listing(RunListed(run="", folder="", checkpoints=()), {})
-        return list_files(self.folder, run=self.run, reference=Reference.of(self.model))
+        listing = list_files(self.folder, run=self.run, reference=Reference.of(self.model))
+        if listing.all_identical:
+            self._notice(
+                f"All checkpoints of {self.run} have identical weights: were references to one "
+                f"state_dict() kept, instead of copies?"
+            )
+        return listing
+
+    def _try_out(self) -> bool:
+        with self.script.environment.entered():
+            trial = try_out(self.objective, self.model, self.data.batches(self.data.splits[0])[0])
+        self.objective.trains = trial.trains
+        self.notices.extend(trial.notices)
+        return trial.random
 
     def _matched(self, checkpoint: str) -> Matched:
         entry = self._listing.entries.get(checkpoint)
@@ -156,10 +189,6 @@ class Subject:
         if entry.matched is None:
             raise CheckpointError(f"{checkpoint}: {entry.info.reason}")
         return entry.matched
-
-    def _wanted(self) -> dict[str, Tensor]:
-        parameters = dict(self.model.named_parameters(remove_duplicate=False))
-        return {**parameters, **dict(self.model.named_buffers(remove_duplicate=False))}
 
 
 def open_subject(project: ProjectSpec, run: str = "", *, like: Subject | None = None) -> Subject:
@@ -176,81 +205,27 @@ def open_subject(project: ProjectSpec, run: str = "", *, like: Subject | None = 
     if not project.script:
         raise OptionError("The project has no model script: only distances can be measured.")
     if not (project.trusted or is_trusted(project.root)):
-        raise TrustError(f"The script in {project.root} has not been trusted yet: running it runs its code.")
+        raise TrustError(
+            f"The script of {project.root} was not run: the folder is not trusted, and a script is code."
+        )
     device = choose_device(project.engine.device)
     if run:
         run_folder(project, run)  # a wrong name is told before the script runs
     script = like.script if like else load_script(project.script, seed=project.data.seed)
     data = like.data if like else _frozen_data(project, script, run, device)
     subject = Subject(project, run, script, data, device)
-    subject.notices = [*script.notices, *data.notices, *subject.notices]
-    _probe(subject)
+    subject.notices[:0] = [] if like else [*script.notices, *data.notices]
     return subject
 
 
 def _frozen_data(project: ProjectSpec, script: ModelScript, run: str, device: torch.device) -> FrozenData:
-    half = any(parameter.dtype in HALF for parameter in script.build_model(run).parameters())
+    half = is_half(script.build_model(run))
     return freeze(script, project.data, device, as_float32=half)
 
 
-def _unwrapped(model: nn.Module, say: Any) -> nn.Module:
-    """The net inside DataParallel, DistributedDataParallel or torch.compile."""
-    while True:
-        inner = getattr(model, "_orig_mod", None)
-        if isinstance(inner, nn.Module):
-            say("The compiled model is measured without compilation.")
-            model = inner
-        elif isinstance(model, (nn.DataParallel, nn.parallel.DistributedDataParallel)):
-            say(f"The model inside {type(model).__name__} is measured.")
-            model = model.module
-        else:
-            return model
+def _parameters(model: nn.Module) -> dict[str, Tensor]:
+    return dict(model.named_parameters(remove_duplicate=False))
 
 
-def _initialise_lazy(subject: Subject, model: nn.Module) -> None:
-    """Give lazy parameters their shapes by one forward pass."""
-    lazy = (UninitializedParameter, UninitializedBuffer)
-    if not any(isinstance(t, lazy) for t in (*model.parameters(), *model.buffers())):
-        return
-    model.to(subject.device)
-    with torch.no_grad(), subject.script.environment.entered():
-        subject.objective.loss(model.eval(), subject.data.batches(subject.data.splits[0])[0])
-
-
-def _probe(subject: Subject) -> None:
-    """Measure one batch twice: errors come now, and losses that train or draw random numbers are noticed."""
-    batch = subject.data.batches(subject.data.splits[0])[0]
-    before = {name: buffer.clone() for name, buffer in subject.model.named_buffers()}
-    with torch.inference_mode():
-        first = (
-            subject.loss(subject.model, batch).double().mean()
-            if subject.device.type != "mps"
-            else subject.loss(subject.model, batch).mean()
-        )
-    moved = any(not torch.equal(b, before[n]) for n, b in subject.model.named_buffers())
-    if any(module.training for module in subject.model.modules()) or moved:
-        subject.objective.trains = True
-        subject._notice(
-            "The script's loss puts the model into train mode; what that moves is put back each time."
-        )
-        subject.model.eval()
-        with torch.no_grad():
-            for name, buffer in subject.model.named_buffers():
-                buffer.copy_(before[name])
-    _notice_randomness(subject, batch, float(first))
-
-
-def _notice_randomness(subject: Subject, batch: Batch, first: float) -> None:
-    with torch.inference_mode():
-        again = float(subject.loss(subject.model, batch).mean())
-    spread = abs(again - first)
-    if spread > 1e-5 * max(abs(first), 1e-12):
-        subject.notices.append(
-            Notice(
-                level="warning",
-                sentence=f"The model is random in eval mode: the same weights gave {first:.6g} and {again:.6g}.",
-            )
-        )
-
-
-__all__ = ["ScriptError", "Subject", "open_subject"]
+def _buffers(model: nn.Module) -> dict[str, Tensor]:
+    return dict(model.named_buffers(remove_duplicate=False))

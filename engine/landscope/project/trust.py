@@ -18,7 +18,7 @@ def config_folder() -> Path:
 
 
 def trusted_roots() -> tuple[str, ...]:
-    """Absolute paths of the trusted folders, sorted. An unreadable list is an empty one: trust is never guessed."""
+    """Absolute paths of the trusted folders, sorted. An unreadable list is empty: trust is never guessed."""
     try:
         stored = json.loads(_file().read_text(encoding="utf-8"))
         return tuple(sorted(root for root in stored["trusted"] if isinstance(root, str)))
