@@ -16,6 +16,7 @@ from pathlib import Path
 from landscope.contract.errors import SessionError
 
 _RETRY_S = 2.0
+_STALE_S = 3600.0
 _REASONS = {
     errno.ENOSPC: "the disk is full",
     errno.EDQUOT: "your disk quota is used up",
@@ -49,6 +50,7 @@ def replace_file(path: Path, content: bytes) -> Path:
         _keep_backup(target)
         _patiently(lambda: draft.replace(target))
         _sync_folder(target.parent)
+        _sweep(target)
     except OSError as error:
         raise SessionError(_sentence(target, error), repr(error)) from error
     finally:
@@ -121,6 +123,16 @@ def _keep_backup(target: Path) -> None:
         _patiently(lambda: spare.replace(backup_path(target)))
     finally:
         spare.unlink(missing_ok=True)
+
+
+def _sweep(target: Path) -> None:
+    """Remove what saves that were killed have left; a draft of the last hour may be somebody's work."""
+    start = f".{target.name}."
+    with contextlib.suppress(OSError):
+        for path in target.parent.iterdir():
+            drafted = path.name.startswith(start) and path.name.endswith(".tmp")
+            if drafted and time.time() - path.stat().st_mtime > _STALE_S:
+                path.unlink(missing_ok=True)
 
 
 def _patiently(action: Callable[[], object]) -> None:

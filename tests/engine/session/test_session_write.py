@@ -112,6 +112,17 @@ def test_that_without_hard_links_the_backup_is_a_copy(
     assert read(tmp_path / "s.h5.bak").saves == 1
 
 
+def test_that_drafts_of_killed_saves_are_swept_once_they_are_old(
+    small_session: Session, tmp_path: Path
+) -> None:
+    for name, age in ((".s.h5.0123.tmp", 4000), (".s.h5.4567.tmp", 10), (".other.h5.89.tmp", 4000)):
+        draft = tmp_path / name
+        draft.write_bytes(b"half")
+        os.utime(draft, (draft.stat().st_mtime - age,) * 2)
+    save(small_session, tmp_path / "s.h5")
+    assert leftovers(tmp_path) == [".other.h5.89.tmp", ".s.h5.4567.tmp"]
+
+
 def test_that_a_plane_is_nexus_data_with_axes_units_and_flags(small_session: Session, tmp_path: Path) -> None:
     with h5py.File(save(small_session, tmp_path / "s.h5"), "r") as file:
         plane = file["planes/0000"]
