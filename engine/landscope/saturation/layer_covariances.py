@@ -25,7 +25,9 @@ class LayerCovariances:
         if name in self._dropped:
             return
         size = samples.shape[-1]
-        _, covariance = self._found.setdefault(name, (layer, Covariance(size)))
+        if name not in self._found:
+            self._found[name] = (layer, Covariance(size))
+        covariance = self._found[name][1]
         if covariance.dimension != size:
             del self._found[name]
             self._dropped[name] = (

@@ -27,7 +27,8 @@ class StoredRows:
         self.limit = limit
         self.seen = 0
         self._parts: list[Tensor] = []
-        self._random = np.random.default_rng(seed)
+        self._seed = seed
+        self._random: np.random.Generator | None = None
 
     @property
     def kept(self) -> int:
@@ -70,6 +71,8 @@ class StoredRows:
         return np.asarray(values[-min(rows.shape) :], np.float64)
 
     def _replace_some(self, rows: Tensor) -> None:
+        if self._random is None:
+            self._random = np.random.default_rng(self._seed)
         ranks = self.seen + np.arange(1, len(rows) + 1)
         self.seen += len(rows)
         slots = (self._random.random(len(rows)) * ranks).astype(np.int64)

@@ -1,0 +1,14 @@
+"""One thread of torch: small tensors gain nothing from more, and busy machines lose much."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
