@@ -57,7 +57,8 @@ class Frame:
     @property
     def device_size(self) -> tuple[int, int]:
         """Return width and height in device pixels."""
-        return max(1, round(self.width * self.pixel)), max(1, round(self.height * self.pixel))
+        # Halves go up, as in Qt; Python's own rounding takes the even neighbour.
+        return max(1, int(self.width * self.pixel + 0.5)), max(1, int(self.height * self.pixel + 0.5))
 
     @cached_property
     def _inner(self) -> tuple[float, float]:

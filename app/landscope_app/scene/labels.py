@@ -11,11 +11,14 @@ import numpy.typing as npt
 from landscope_app.scene.axes import BoxSides, box_ticks, world_ticks
 from landscope_app.scene.frame import Frame
 from landscope_app.scene.model import SceneState
+from landscope_app.scene.path import checkpoint_points
 
 Doubles = npt.NDArray[np.float64]
 Measure = Callable[[str, bool], tuple[float, float]]  # text, bold → width and height in logical pixels
 
 TICK_GAP, TITLE_GAP, BORDER, BREATH = 7.0, 9.0, 3.0, 3.0
+MARKER_GAP, PANEL = 13.0, 5.0  # from the marker's middle; from the text to the border of its panel
+STEEP = 0.8  # the sine of the elevation
 SHORTEST_EDGE = 28.0  # logical pixels; an axis seen end-on has no labels
 
 
@@ -63,6 +66,30 @@ def place_labels(state: SceneState, frame: Frame, measure: Measure) -> list[Labe
     return placed
 
 
+def place_checkpoint_label(
+    state: SceneState, frame: Frame, measure: Measure, placed: list[Label]
+) -> Label | None:
+    """Return the label of the current checkpoint: beside its marker, on the first side that is free."""
+    current = state.current
+    if (
+        state.path is None
+        or current is None
+        or not 0 <= current < min(len(state.path), len(state.path_labels))
+    ):
+        return None
+    point = frame.on_screen(state.box.to_world(checkpoint_points(state)[current]))
+    text = state.path_labels[current]
+    if not text or not np.isfinite(point).all():
+        return None
+    width, height = (size + 2 * PANEL for size in measure(text, True))
+    aside, above = MARKER_GAP + width / 2, MARKER_GAP + height / 2
+    for dx, dy in ((aside, -above / 2), (-aside, -above / 2), (0.0, -above), (0.0, above)):
+        label = Label(text, float(point[0] + dx), float(point[1] + dy), width, height, title=True)
+        if _inside(label, frame) and not any(label.overlaps(other) for other in placed):
+            return label
+    return None
+
+
 def _edges(state: SceneState, frame: Frame) -> list[_Edge]:
     """Return the edges that carry labels: the near ones of the floor, and the upright one to the left."""
     sides, half = BoxSides.of(frame, state.box.half), state.box.half
@@ -73,9 +100,11 @@ def _edges(state: SceneState, frame: Frame) -> list[_Edge]:
     corners = np.array([(x, -y), (-x, y)])
     lefts = frame.on_screen(np.column_stack([corners, np.zeros(2)]))[:, 0]
     zx, zy = corners[int(np.nanargmin(lefts))] if np.isfinite(lefts).any() else corners[0]
+    # Seen steeply from above, the floor's edges lie under the surface and its rim is outside.
+    levels = (z, -z) if abs(frame.camera.axes()[2][2]) > STEEP else (z,)
     lines = (
-        (0, state.title_x, [np.array([(-hx, -y, k), (hx, -y, k)]) for k in (z, -z)]),
-        (1, state.title_y, [np.array([(-x, -hy, k), (-x, hy, k)]) for k in (z, -z)]),
+        (0, state.title_x, [np.array([(-hx, -y, k), (hx, -y, k)]) for k in levels]),
+        (1, state.title_y, [np.array([(-x, -hy, k), (-x, hy, k)]) for k in levels]),
         (2, state.title_z, [np.array([(zx, zy, -hz), (zx, zy, hz)])]),
     )
     middle = frame.on_screen(np.zeros(3))

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPainterPath, QPen
 
 from landscope_app.scene.frame import Frame
-from landscope_app.scene.labels import Label, place_labels
+from landscope_app.scene.labels import PANEL, Label, place_checkpoint_label, place_labels
 from landscope_app.scene.model import SceneState
 from landscope_app.scene.surface import colour_table
 from landscope_app.scene.ticks import axis_ticks
@@ -29,9 +29,14 @@ def paint_overlay(painter: QPainter, state: SceneState, frame: Frame) -> None:
     """
     painter.save()
     painter.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.TextAntialiasing)
-    if state.show_axes:
-        for label in place_labels(state, frame, _measure(state.font_family)):
-            _paint_label(painter, state, label)
+    measure = _measure(state.font_family)
+    labels = place_labels(state, frame, measure) if state.show_axes else []
+    for label in labels:
+        _paint_label(painter, state, label)
+    checkpoint = place_checkpoint_label(state, frame, measure, labels)
+    if checkpoint is not None:
+        _paint_panel(painter, state, checkpoint)
+        _paint_label(painter, state, checkpoint)
     if (
         state.show_colour_bar
         and frame.width >= BAR_SMALLEST_PICTURE[0]
@@ -74,6 +79,18 @@ def _paint_label(painter: QPainter, state: SceneState, label: Label) -> None:
     painter.setPen(QColor(state.theme.title if label.title else state.theme.text))
     area = QRectF(label.x - label.width / 2, label.y - label.height / 2, label.width, label.height)
     painter.drawText(area, int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextDontClip), label.text)
+
+
+def _paint_panel(painter: QPainter, state: SceneState, label: Label) -> None:
+    """Paint a quiet panel under the label of a checkpoint, which stands on the surface."""
+    ground, border = QColor(state.theme.background), QColor(state.theme.frame)
+    ground.setAlphaF(0.82)
+    border.setAlphaF(0.7)
+    painter.setPen(QPen(border, 1.0))
+    painter.setBrush(ground)
+    area = QRectF(label.x - label.width / 2, label.y - label.height / 2, label.width, label.height)
+    painter.drawRoundedRect(area.adjusted(0.5, 2.5, -0.5, -2.5), PANEL - 1, PANEL - 1)
+    painter.setBrush(Qt.BrushStyle.NoBrush)
 
 
 def _paint_colour_bar(painter: QPainter, state: SceneState, frame: Frame) -> None:

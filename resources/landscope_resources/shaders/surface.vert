@@ -21,13 +21,13 @@ float height(ivec2 at) {
 }
 
 // The slope along one axis: central, one-sided beside a hole or a border.
-float slope(float before, float here, float after, bool first, bool last, float inverse) {
+float slope(float before, float here, float after, bool first, bool last, float per_reach) {
     bool no_before = first || before >= MISSING;
     bool no_after = last || after >= MISSING;
     if (no_before && no_after) return 0.0;
-    if (no_before) return 2.0 * (after - here) * inverse;
-    if (no_after) return 2.0 * (here - before) * inverse;
-    return (after - before) * inverse;
+    if (no_before) return 2.0 * (after - here) * per_reach;
+    if (no_after) return 2.0 * (here - before) * per_reach;
+    return (after - before) * per_reach;
 }
 
 void main() {

@@ -1,5 +1,6 @@
 """A small made-up surface, one hidden renderer and one application for the tests of the scene."""
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -32,6 +33,10 @@ def make_state() -> MakeState:
 
 @pytest.fixture(scope="session")
 def application() -> QApplication:
+    if sys.platform.startswith("linux") and not (
+        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    ):
+        os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     existing = QApplication.instance()
     return existing if isinstance(existing, QApplication) else QApplication(["test"])
 

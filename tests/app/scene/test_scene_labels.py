@@ -1,10 +1,11 @@
 from collections.abc import Callable
 from itertools import combinations
 
+import numpy as np
 import pytest
 
 from landscope_app.scene.frame import Frame, Insets
-from landscope_app.scene.labels import place_labels
+from landscope_app.scene.labels import place_checkpoint_label, place_labels
 from landscope_app.scene.model import SceneState
 from landscope_app.state.camera import PRESETS, RESET, Camera
 
@@ -54,3 +55,21 @@ def test_that_seen_from_above_x_reads_below_and_y_to_the_left(make_state: MakeSt
     }
     assert labels["α"].y > 400
     assert labels["β"].x < 250
+
+
+def test_that_the_current_checkpoint_is_named_beside_its_marker_and_nowhere_else(
+    make_state: MakeState,
+) -> None:
+    path = np.array([[-0.5, -1.0, np.nan], [0.0, 0.0, np.nan]])
+    state = make_state(path=path, path_labels=("epoch 0", "epoch 5"), current=1)
+    frame = Frame(RESET, 800, 600, 1.0, Insets.of(state, 800, 600))
+    axes = place_labels(state, frame, measure)
+    label = place_checkpoint_label(state, frame, measure, axes)
+    assert label is not None and label.text == "epoch 5"
+    px, py = frame.on_screen(state.box.to_world(np.array([0.0, 0.0, 0.3])))
+    assert 0 < abs(label.x - px) < label.width and abs(label.y - py) < 2 * label.height
+    assert not any(label.overlaps(other) for other in axes)
+    unnamed = make_state(path=path, current=1)
+    assert place_checkpoint_label(unnamed, frame, measure, []) is None
+    beyond = make_state(path=path, path_labels=("epoch 0", "epoch 5"), current=7)
+    assert place_checkpoint_label(beyond, frame, measure, []) is None
