@@ -253,15 +253,16 @@ def test_that_a_second_recorder_of_one_session_works_without_a_journal(small_ses
     first.close(discard=True)
 
 
-def test_that_a_journal_writes_by_itself_within_two_seconds(tmp_path: Path) -> None:
+def test_that_a_journal_writes_by_itself(tmp_path: Path) -> None:
     opened = SegmentOpened(uuid="u", title="t", path="", saves=0, complete=True)
     journal = Journal(opened, tmp_path)
     journal.append(measured(1))
-    deadline = time.monotonic() + 2
-    while not segments(tmp_path) and time.monotonic() < deadline:
+    deadline = time.monotonic() + 20
+    found: list[Any] = []
+    while len(found) < 2 and time.monotonic() < deadline:
         time.sleep(0.01)
-    (segment,) = segments(tmp_path)
-    assert list(records(segment)) == [opened, measured(1)]
+        found = [record for segment in segments(tmp_path) for record in records(segment)]
+    assert found == [opened, measured(1)]
     journal.close(remove=True)
     assert segments(tmp_path) == []
 

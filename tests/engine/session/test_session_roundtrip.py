@@ -16,7 +16,7 @@ from landscope.session.read import read
 from landscope.session.snapshot import snapshot
 from landscope.session.write import save
 
-QUICK = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+QUICK = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @QUICK
