@@ -21,11 +21,11 @@ class Context(QObject):
 
     told = Signal(object, object, object)
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, parent: QObject | None = None, engines: Engines | None = None) -> None:
         super().__init__(parent)
         self.document = Document(journal=True)
         self.selection = Selection()
-        self.engines = Engines(self)
+        self.engines = engines or Engines(self)
         self.background = Background(self)
         self.settings = store.load()
         self.cost = CostModel()

@@ -1,0 +1,203 @@
+"""The window as a whole, over hosts that compute nothing."""
+
+from __future__ import annotations
+
+import os
+
+import msgspec
+import numpy as np
+import pytest
+from fake_session import RUNS, all_deltas
+from window_fakes import ENDLESS, FAILING, PLANE, QUICK, fake_host, project, settle, wait_until
+
+from landscope.contract.events import Event, Partial
+from landscope.contract.job import PlaneJob
+from landscope.contract.options import LandscapeOptions, ProjectSpec
+from landscope.session.model import SAMPLED
+from landscope_app.hosts.engines import Engines
+from landscope_app.theme.colors import DARK
+from landscope_app.window import MainWindow
+from landscope_app.work.context import Context
+
+pytestmark = pytest.mark.gl
+
+
+@pytest.fixture
+def window(qapp, tmp_path, monkeypatch):
+    monkeypatch.setenv("LANDSCOPE_CONFIG_DIR", str(tmp_path / "config"))
+    monkeypatch.setenv("LANDSCOPE_DATA_DIR", str(tmp_path / "data"))
+    context = Context(engines=Engines(make_host=fake_host))
+    made = MainWindow(context, DARK)
+    made.resize(1280, 800)
+    made.show()
+    yield made
+    made.close_now()
+    context.close()
+    made.deleteLater()
+    settle()
+
+
+def spec(behaviour: int, **more: object) -> ProjectSpec:
+    wanted = {"landscape": LandscapeOptions(grid=9), "runs": ("/nowhere/runs/skip",), **more}
+    return msgspec.structs.replace(project(behaviour), **wanted)
+
+
+def opened(window: MainWindow, behaviour: int, **more: object) -> None:
+    window.opener.show(spec(behaviour, **more))
+    wait_until(lambda: window.workspace is not None and window.workspace.isVisible())
+
+
+def feed(window: MainWindow) -> None:
+    for delta in all_deltas():
+        window.context.document.take(Event("", Partial(delta=delta)))
+    window.context.selection.settle(window.context.document.session)
+
+
+def test_that_the_window_begins_with_the_start_page_and_nothing_to_save(window):
+    assert window.start.isVisible()
+    assert window.workspace is None
+    assert not window.registry["file.save"].isEnabled()
+
+
+def test_that_opening_a_project_shows_the_workspace_and_runs_its_first_jobs(window):
+    opened(window, QUICK)
+    wait_until(lambda: not window.context.engines.busy)
+    states = {row.id: row.state for row in window.context.engines.table.rows}
+    assert set(states) == {
+        "list",
+        "skip-saturation",
+        "skip-losses",
+        "skip-distance",
+        "skip-trajectory",
+        "skip-random",
+        "skip-line",
+    }
+    assert set(states.values()) == {"done"}
+
+
+def test_that_a_failure_of_the_script_is_a_quiet_panel_and_the_window_goes_on(window):
+    opened(window, FAILING)
+    wait_until(lambda: window.notice.isVisible())
+    assert window.notice.sentence == "The script has no build_model."
+    assert window.workspace.isVisible()
+
+
+def test_that_stepping_moves_the_selection_everywhere_and_can_be_undone(window):
+    opened(window, QUICK)
+    feed(window)
+    window.history.reset()
+    names = window.context.document.session.runs[RUNS[0]].names
+    assert window.context.selection.checkpoint == names[-1]
+    window.registry["checkpoints.previous"].trigger()
+    assert window.context.selection.checkpoint == names[-2]
+    window.registry["view.undo"].trigger()
+    assert window.context.selection.checkpoint == names[-1]
+    window.registry["view.redo"].trigger()
+    assert window.context.selection.checkpoint == names[-2]
+
+
+def test_that_a_host_killed_in_a_plane_leaves_its_points_and_the_plane_goes_on_from_them(window):
+    opened(window, PLANE)
+    session = window.context.document.session
+    wait_until(lambda: "skip-trajectory" in session.planes and session.planes["skip-trajectory"].levels)
+    engines = window.context.engines
+    row = next(r for r in engines.busy if isinstance(r.job, PlaneJob) and r.active)
+    for other in engines.busy:
+        if other.id != row.id:
+            engines.cancel(other.id)
+    os.kill(engines.pid("landscape"), 9)
+    wait_until(lambda: engines.table[row.id].state == "failed")
+    assert "signal 9" in window.notice.sentence
+    assert np.count_nonzero(session.planes["skip-trajectory"].state == SAMPLED) == 25
+    assert window.analyses.refinement("skip-trajectory").points == 5
+    window.analyses.refine("skip-trajectory")
+    again = engines.table["skip-trajectory~2"]
+    assert len(again.job.known.rows) == 25
+    assert np.count_nonzero(session.planes["skip-trajectory"].state == SAMPLED) == 25
+
+
+def test_that_a_session_is_saved_with_its_view_and_found_as_left(window, tmp_path):
+    from landscope.session.read import read
+
+    opened(window, QUICK)
+    feed(window)
+    wait_until(lambda: not window.context.engines.busy)
+    first = window.context.document.session.runs[RUNS[1]].names[0]
+    window.context.selection.set(run=RUNS[1], checkpoint=first)
+    window.workspace.show_kind("contour")
+    saved = []
+    window.files.saved.connect(saved.append)
+    window.files.save(tmp_path / "s.h5")
+    wait_until(lambda: saved)
+    view = read(tmp_path / "s.h5").view
+    window.context.selection.set(run=RUNS[0])
+    window.workspace.show_kind("surface")
+    window.restore_view(view)
+    assert (window.context.selection.run, window.context.selection.checkpoint) == (RUNS[1], first)
+    assert window.workspace.choices.kind == "contour"
+    assert view["panels"]
+    assert not window.context.document.dirty
+
+
+def test_that_a_folder_that_is_not_trusted_is_asked_about_and_only_distances_run(window):
+    from landscope_app.views.trust import TrustDialog
+
+    opened(window, QUICK, trusted=False)
+    wait_until(lambda: window.findChildren(TrustDialog))
+    wait_until(lambda: not window.context.engines.busy)
+    assert {row.id for row in window.context.engines.table.rows} == {"list", "skip-distance"}
+    window.findChildren(TrustDialog)[0].accept()
+    wait_until(lambda: "skip-trajectory" in window.context.engines.table)
+    assert window.context.document.session.project.trusted
+
+
+def test_that_closing_with_running_work_asks_first(window):
+    from PySide6.QtWidgets import QMessageBox
+
+    opened(window, ENDLESS)
+    window.close()
+    assert window.isVisible()
+    box = window.findChildren(QMessageBox)[0]
+    assert "still run or wait" in box.text()
+    box.reject()
+
+
+def test_that_the_theme_changes_everywhere_and_is_remembered(window, qapp):
+    from landscope_app.settings import store
+
+    opened(window, QUICK)
+    window.registry["view.theme_light"].trigger()
+    assert window.theme.name == "light"
+    assert window.workspace.landscape.theme.name == "light"
+    assert store.load().theme == "light"
+    window.registry["view.theme_dark"].trigger()
+    assert window.workspace.slider.theme.name == "dark"
+
+
+def test_that_every_control_can_be_named_by_a_screen_reader(window):
+    from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QPushButton, QToolButton
+
+    opened(window, QUICK)
+    feed(window)
+    nameless = [
+        control
+        for kind in (QComboBox, QAbstractSpinBox, QPushButton, QToolButton)
+        for control in window.findChildren(kind)
+        if not (
+            control.accessibleName() or control.text()
+            if hasattr(control, "text")
+            else control.accessibleName()
+        )
+        and not control.objectName().startswith("qt_")
+    ]
+    assert not nameless, [(type(c).__name__, c.objectName(), c.parent()) for c in nameless]
+
+
+def test_that_an_exception_nobody_caught_is_told_and_the_window_stays(window):
+    from landscope_app.faults import Faults, sentence_for
+
+    faults = Faults()
+    faults.told.connect(window.context.tell)
+    faults._uncaught(ValueError, ValueError("odd"), None)
+    assert window.notice.sentence == sentence_for(ValueError("odd"))
+    assert window.isVisible()
