@@ -5,12 +5,14 @@ from pathlib import Path
 
 
 def path(name: str) -> Path:
-    """Return where a resource lies, e.g. ``path("icons/play.svg")``; raise FileNotFoundError if it is absent."""
+    """Return where a resource lies, e.g. ``path("icons/play.svg")``.
+
+    Raises:
+        FileNotFoundError: The resource is absent.
+    """
     found = Path(str(files("landscope_resources").joinpath(name)))
     if not found.exists():
-        raise FileNotFoundError(
-            f"Landscope's resource {name} is missing at {found}: install Landscope again."
-        )
+        raise FileNotFoundError(f"Landscope's {name} is missing at {found}: install Landscope again.")
     return found
 
 
