@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QLabel, QMainWindow, QStackedWidget, QVBoxLayout, 
 from landscope_app.actions.catalogue import DOCUMENT, JOBS, PICTURE, PROJECT, all_actions
 from landscope_app.actions.registry import ActionRegistry
 from landscope_app.docks import Docks
+from landscope_app.hosts.titles import LANDSCAPE, STATISTICS
 from landscope_app.theme.colors import THEMES, Theme
 from landscope_app.theme.palette import system_theme, use
 from landscope_app.views.notice import NoticePanel
@@ -58,6 +59,7 @@ class MainWindow(QMainWindow):
         self.registry.build_menus()
         self.toolbar = self.registry.build_toolbar()
         self.addToolBar(self.toolbar)
+        self.toolbar.hide()
         self._connect()
         self._enable()
         self._entitle()
@@ -68,6 +70,7 @@ class MainWindow(QMainWindow):
         if path != SAMPLE and is_session(path):
             self.files.open(path)
         else:
+            self.context.engines.warm_up(STATISTICS, LANDSCAPE)
             self.opener.open(path)
 
     def open_dropped(self, paths: list[str]) -> None:
@@ -87,7 +90,9 @@ class MainWindow(QMainWindow):
             self.docks.show(False)
         self.start.refresh()
         self._stack.setCurrentWidget(self.start)
+        self.toolbar.hide()
         self._enable()
+        self._entitle()
 
     def use_theme(self, choice: str) -> None:
         """dark, light or system, now and at the next start."""
@@ -131,6 +136,7 @@ class MainWindow(QMainWindow):
         assert self.docks is not None and self.workspace is not None
         self._stack.setCurrentWidget(self.workspace)
         self.docks.show(True)
+        self.toolbar.show()
         self._restore_panels(self.context.settings.panels)
         self._enable()
         self._entitle()

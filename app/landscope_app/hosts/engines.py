@@ -11,7 +11,7 @@ from landscope.contract import events as e
 from landscope.contract import job as j
 from landscope_app.hosts.bridge import EngineHost
 from landscope_app.hosts.job_table import JobRow, JobTable
-from landscope_app.hosts.titles import queue_of, title_of
+from landscope_app.hosts.titles import READER, queue_of, title_of
 
 STOPPED = "Stopped at once; what was measured stays."
 GOES_ON = "; what was measured stays, and the engine starts again."
@@ -48,6 +48,7 @@ class Engines(QObject):
         self.python = ""
         self._make_host = make_host
         self._hosts: dict[str, EngineHost] = {}
+        self._used: set[str] = set()
         self._crashes: dict[str, list[float]] = {}
         self._watch = QTimer(self)
         self._watch.setInterval(500)
@@ -58,9 +59,12 @@ class Engines(QObject):
         for queue in queues:
             self._host(queue).start()
 
-    def submit(self, name: str, job: j.AnyJob, *, front: bool = False) -> str:
-        """Queue a job; the unique id it got. ``front``: before everything that waits."""
-        row = self.table.add(name, queue_of(job), title_of(job), job, front=front)
+    def submit(self, name: str, job: j.AnyJob, *, front: bool = False, budget_s: float = 0.0) -> str:
+        """Queue a job; the unique id it got. ``front``: before everything that waits.
+
+        ``budget_s`` is for the table only: whoever gives a budget also ends the job.
+        """
+        row = self.table.add(name, queue_of(job), title_of(job), job, front=front, budget_s=budget_s)
         self._advance(row.queue)
         self.jobs_changed.emit()
         return row.id
@@ -105,8 +109,9 @@ class Engines(QObject):
         return tuple(r for r in self.table.rows if r.active or r.state == "queued")
 
     def restart(self, python: str = "") -> None:
-        """Forget all jobs and hosts (another project, another interpreter)."""
-        self.close()
+        """Forget all jobs, and all hosts but fresh ones: modules of two projects never meet in a process."""
+        stale = set(self._hosts) if python != self.python else self._used
+        self._end(stale - {READER})
         self.python = python
         self.table.clear()
         self.jobs_changed.emit()
@@ -114,10 +119,14 @@ class Engines(QObject):
     def close(self) -> None:
         """End all hosts."""
         self._watch.stop()
-        for host in self._hosts.values():
+        self._end(set(self._hosts))
+
+    def _end(self, queues: set[str]) -> None:
+        for queue in queues & set(self._hosts):
+            host = self._hosts.pop(queue)
             host.close(0.2)
             host.deleteLater()
-        self._hosts = {}
+        self._used -= queues
 
     def pid(self, queue: str) -> int:
         """Process id of a host, 0 where there is none."""
@@ -137,6 +146,7 @@ class Engines(QObject):
         row = self.table.next_queued(queue)
         if row is not None:
             self.table.sent(row.id)
+            self._used.add(queue)
             self._host(queue).send(j.RunJob(id=row.id, job=row.job))
 
     def _take(self, queue: str, batch: list[e.Event]) -> None:

@@ -23,6 +23,7 @@ class JobRow:
         done, total: units of work, total 0 = not known yet. eta_s: seconds left at ``told``, None = unknown.
         what: what is being done just now. sentence: how it ended. answer: of ``Done``.
         began, ended, asked_to_stop: ``time.monotonic()``, 0 = not yet. lost: its host died.
+        budget_s: seconds after which it stops by itself at the next good place, 0 = goes to its end.
     """
 
     id: str
@@ -41,13 +42,29 @@ class JobRow:
     ended: float = 0.0
     asked_to_stop: float = 0.0
     lost: bool = False
+    budget_s: float = 0.0
 
     @property
     def share(self) -> float:
         """Done part in [0, 1]."""
         if self.state == "done":
             return 1.0
-        return min(1.0, self.done / self.total) if self.total > 0 else 0.0
+        done = self.done / self.total if self.total > 0 else 0.0
+        return min(1.0, max(done, self._spent()))
+
+    def _spent(self) -> float:
+        """Share of the budget that is used up: a preview ends with it, long before all points are done."""
+        if not self.budget_s or not self.eta_s or self.done <= 0:
+            return 0.0
+        worked = self.eta_s * self.done / max(self.total - self.done, 1e-9)
+        return min(0.99, worked / self.budget_s)
+
+    @property
+    def left_s(self) -> float | None:
+        """Seconds until it ends by itself: of the whole work, or of the budget if that is less."""
+        if self.eta_s is None or not self.budget_s:
+            return self.eta_s
+        return min(self.eta_s, self.budget_s * (1 - self._spent()))
 
     @property
     def active(self) -> bool:
@@ -79,12 +96,21 @@ class JobTable:
         """All jobs, oldest first."""
         return tuple(self._rows.values())
 
-    def add(self, name: str, queue: str, title: str, job: AnyJob, *, front: bool = False) -> JobRow:
+    def add(
+        self,
+        name: str,
+        queue: str,
+        title: str,
+        job: AnyJob,
+        *,
+        front: bool = False,
+        budget_s: float = 0.0,
+    ) -> JobRow:
         """Put a job into its queue; a name that is taken gets a number. ``front``: before all that wait."""
         unique, number = name, 2
         while unique in self._rows:
             unique, number = f"{name}~{number}", number + 1
-        row = JobRow(id=unique, queue=queue, title=title, job=job)
+        row = JobRow(id=unique, queue=queue, title=title, job=job, budget_s=budget_s)
         self._rows = {unique: row, **self._rows} if front else {**self._rows, unique: row}
         return row
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from PySide6.QtGui import QIcon
 
+from landscope_app.theme.resources import find
+
 
 def app_icon() -> QIcon:
     """The icon; an empty one where the resources do not hold it."""
-    import landscope_resources
-
-    locate = getattr(landscope_resources, "path", None)
-    folder = locate("icons") if locate is not None else None
+    folder = find("icons")
     made = QIcon()
-    if folder is not None and folder.is_dir():
+    if folder is not None:
         for file in sorted(folder.glob("landscope*.png")):
             made.addFile(str(file))
     return made

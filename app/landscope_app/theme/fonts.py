@@ -6,15 +6,14 @@ import functools
 
 from PySide6.QtGui import QFontDatabase
 
+from landscope_app.theme.resources import find
+
 
 @functools.cache
 def load() -> tuple[str, ...]:
     """Load the bundled fonts; the families that are now there. Needs a QGuiApplication."""
-    import landscope_resources
-
-    locate = getattr(landscope_resources, "path", None)
-    folder = locate("fonts") if locate is not None else None
-    if folder is None or not folder.is_dir():
+    folder = find("fonts")
+    if folder is None:
         return ()
     families: list[str] = []
     for file in sorted(folder.iterdir()):

@@ -6,6 +6,7 @@ from PySide6.QtCore import QByteArray, QSize, Qt
 from PySide6.QtGui import QIcon, QPainter, QPixmap
 
 from landscope_app.theme.colors import Theme
+from landscope_app.theme.resources import find
 
 _SIZES = (16, 20, 32, 40)
 
@@ -23,11 +24,8 @@ def icon(name: str, theme: Theme, colour: str = "") -> QIcon:
 
 
 def _drawing(name: str) -> str:
-    import landscope_resources
-
-    locate = getattr(landscope_resources, "path", None)
-    file = locate(f"icons/{name}.svg") if locate is not None else None
-    return file.read_text(encoding="utf-8") if file is not None and file.is_file() else ""
+    file = find(f"icons/{name}.svg")
+    return file.read_text(encoding="utf-8") if file is not None else ""
 
 
 def _paint(drawing: str, colour: str, size: int) -> QPixmap:

@@ -140,6 +140,12 @@ QComboBox, QSpinBox, QDoubleSpinBox, QLineEdit {{
   background: {raised}; color: {text}; border: 1px solid {border}; border-radius: 6px;
   padding: 4px 7px; selection-background-color: {accent}; selection-color: {accent_text}; }}
 QComboBox:hover {{ background: {hover}; }}
+QComboBox::drop-down {{ border: none; width: 20px; }}
+QCheckBox::indicator {{
+  width: 13px; height: 13px; border: 1px solid {muted}; border-radius: 3px; background: {panel}; }}
+QCheckBox::indicator:checked {{ background: {accent}; border: 1px solid {accent}; }}
+QCheckBox::indicator:checked:disabled {{ background: {muted}; }}
+QCheckBox:focus {{ color: {accent}; }}
 QComboBox:disabled, QSpinBox:disabled, QDoubleSpinBox:disabled {{ color: {muted}; background: {background}; }}
 QComboBox QAbstractItemView {{
   background: {panel}; border: 1px solid {border}; padding: 3px; outline: none;

@@ -31,7 +31,6 @@ class Analyses(QObject):
     def __init__(self, context: Context, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._context = context
-        self._whole: set[str] = set()
         self._previewed: dict[str, PlaneJob] = {}
         self._private: set[str] = set()
         context.engines.events.connect(self._take)
@@ -41,13 +40,10 @@ class Analyses(QObject):
         """Events of this job are no results of the document (a session being read)."""
         self._private.add(job_id)
 
-    def run(self, job: AnyJob, *, whole: bool = True) -> str:
-        """Run a line or plane that the person asked for; ``whole``: without a budget."""
+    def run(self, job: AnyJob) -> str:
+        """Run what the person asked for, before all that waits and without a budget."""
         name = job.id if isinstance(job, (LineJob, PlaneJob)) else type(job).__name__
-        job_id = self._context.engines.submit(name, resumed(job, self._context.document.session), front=True)
-        if whole:
-            self._whole.add(job_id)
-        return job_id
+        return self._context.engines.submit(name, resumed(job, self._context.document.session), front=True)
 
     def again(self, row: JobRow) -> str:
         """Run a job that ended once more; points of a plane that are known are kept."""
@@ -75,7 +71,7 @@ class Analyses(QObject):
 
     def forget(self) -> None:
         """Another project is opened."""
-        self._whole, self._previewed, self._private = set(), {}, set()
+        self._previewed, self._private = {}, set()
 
     def _take(self, batch: list[e.Event]) -> None:
         for event in batch:
@@ -93,7 +89,7 @@ class Analyses(QObject):
             return
         worked = time.monotonic() - row.began
         self._learn(row.job, level.points**2, worked)
-        if job_id not in self._whole and stops_here(level.points, row.job.options.grid, worked):
+        if row.budget_s and stops_here(level.points, row.job.options.grid, worked, row.budget_s):
             self._previewed[row.job.id] = row.job
             self._context.engines.cancel(job_id)
         self.previews_changed.emit()
@@ -108,7 +104,6 @@ class Analyses(QObject):
             self._previewed[row.job.id] = replace(row.job, known=None)
         if row.state == "failed" and not row.lost:  # a lost host has been told already
             self._context.told.emit("error", row.sentence, row.detail)
-        self._whole.discard(row.id)
         self._context.selection.settle(self._context.document.session)
         self.answered.emit(row)
         self.previews_changed.emit()

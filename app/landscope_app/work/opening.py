@@ -9,10 +9,11 @@ from pathlib import Path
 from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
+from landscope.contract.job import PlaneJob
 from landscope.contract.options import ProjectSpec
 from landscope.session.model import Session
-from landscope_app.hosts.titles import LANDSCAPE, STATISTICS
 from landscope_app.state.opening import opening_jobs
+from landscope_app.state.preview import BUDGET_S
 from landscope_app.work.context import Context
 
 SAMPLE = "sample"
@@ -85,7 +86,6 @@ class Opener(QObject):
             self._submit(project)
 
     def _begin(self, project: ProjectSpec) -> None:
-        self._context.engines.warm_up(*((STATISTICS, LANDSCAPE) if project.trusted else (STATISTICS,)))
         self._submit(project)
         if not project.script:
             self.script_wanted.emit(project)
@@ -94,7 +94,8 @@ class Opener(QObject):
 
     def _submit(self, project: ProjectSpec) -> None:
         for name, job in opening_jobs(project, run_names(project)):
-            self._context.engines.submit(name, job)
+            budget = BUDGET_S if isinstance(job, PlaneJob) else 0.0
+            self._context.engines.submit(name, job, budget_s=budget)
 
     def _trusted(self, project: ProjectSpec) -> None:
         trusted = replace(project, trusted=True)

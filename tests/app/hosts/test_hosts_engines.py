@@ -126,3 +126,24 @@ def test_that_closing_ends_every_host(engines):
     for pid in pids:
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)
+
+
+def test_that_a_fresh_host_is_kept_and_a_used_one_replaced_for_another_project(engines):
+    engines.warm_up("landscape")
+    engines.submit("a", distance_job(QUICK))
+    wait_until(lambda: engines.over and engines.pid("landscape"))
+    used, fresh = engines.pid("statistics"), engines.pid("landscape")
+    engines.restart()
+    assert engines.table.rows == ()
+    engines.submit("p", plane_job(QUICK))
+    engines.submit("a", distance_job(QUICK))
+    wait_until(lambda: len(engines.over) == 3)
+    assert engines.pid("landscape") == fresh
+    assert engines.pid("statistics") != used
+
+
+def test_that_another_interpreter_needs_another_host(engines):
+    engines.warm_up("landscape")
+    wait_until(lambda: engines.pid("landscape"))
+    engines.restart("/usr/bin/other-python")
+    assert engines.pid("landscape") == 0

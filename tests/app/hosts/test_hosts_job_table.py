@@ -97,3 +97,12 @@ def test_that_ended_jobs_can_be_dropped(table):
     tell(table, e.Cancelled())
     table.drop_ended()
     assert [row.id for row in table.rows] == ["b"]
+
+
+def test_that_a_job_with_a_budget_is_measured_by_it(clock):
+    table = JobTable(clock)
+    table.add("p", "q", "P", distance_job(QUICK), budget_s=30.0)
+    table.sent("p")
+    tell(table, e.Progress(done=25, total=1089, eta_s=12.0 * (1089 - 25) / 25), "p")
+    assert table["p"].share == pytest.approx(12 / 30)
+    assert table["p"].left_s == pytest.approx(18.0)
