@@ -118,10 +118,14 @@ class AxesBox:
         theme = state.theme
         self._program.use()
         self._program.set_matrix("u_matrix", frame.matrix)
-        self._program.set("u_colour", *linear_colour(theme.wall))
+        wall = linear_colour(theme.wall)
+        self._program.set("u_colour", *wall)
+        if wall[3] == 1.0:
+            gl.glDisable(gl.GL_BLEND)  # half the picture need not be read back
         gl.glBindVertexArray(self._vertices)
         gl.glDrawArrays(gl.GL_TRIANGLES, 0, 18)
         gl.glBindVertexArray(0)
+        gl.glEnable(gl.GL_BLEND)
         self._grid.draw(frame, Stroke(theme.grid, GRID_WIDTH))
         self._edges.draw(frame, Stroke(theme.frame, FRAME_WIDTH))
 

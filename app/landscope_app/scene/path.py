@@ -13,7 +13,7 @@ from landscope_app.scene.ribbons import Markers, Ribbon, Stroke
 
 Doubles = npt.NDArray[np.float64]
 
-MOST_PIECES = 480  # of the draped line; each is one rectangle on the screen
+MOST_PIECES = 320  # of the draped line; each is one rectangle on the screen
 LINE_LIFT, MARKER_LIFT = 0.02, 0.05  # world units towards the eye, over the surface they lie on
 HIDDEN_OPACITY = 0.26
 MARKER_RADIUS, CURRENT_RADIUS = 4.0, 7.5
@@ -47,7 +47,7 @@ def draped_line(state: SceneState, points: Doubles) -> Doubles:
         return points
     cell = np.array([np.ptp(state.x) / (state.x.size - 1), np.ptp(state.y) / (state.y.size - 1)])
     lengths = np.linalg.norm(np.diff(points[:, :2], axis=0) / cell, axis=1)
-    pieces = np.maximum(1, np.ceil(lengths * min(2.0, MOST_PIECES / max(lengths.sum(), 1e-9)))).astype(int)
+    pieces = np.maximum(1, np.ceil(lengths * min(1.25, MOST_PIECES / max(lengths.sum(), 1e-9)))).astype(int)
     at = np.concatenate([k + np.arange(n) / n for k, n in enumerate(pieces)] + [[float(len(pieces))]])
     knots = np.arange(len(points))
     line = np.stack([np.interp(at, knots, points[:, axis]) for axis in range(3)], axis=1)
