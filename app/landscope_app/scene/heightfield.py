@@ -5,6 +5,8 @@ Every cell is split along the diagonal from (i+1, j) to (i, j+1); drawing and re
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 import numpy.typing as npt
 
@@ -22,15 +24,25 @@ def triangles(z: Floats, stride: int = 1) -> npt.NDArray[np.uint32]:
         z: (nx, ny) heights; a value that is not finite is a hole.
         stride: take only every so many-th row and column (and the last ones).
     """
-    nx, ny = z.shape
+    corners = _all_triangles(z.shape[0], z.shape[1], stride)
+    finite = np.isfinite(z)
+    if finite.all():
+        return corners
+    finite = finite[np.ix_(_every(z.shape[0], stride), _every(z.shape[1], stride))]
+    middle = finite[1:, :-1] & finite[:-1, 1:]  # both ends of each cell's diagonal
+    whole = np.stack([finite[:-1, :-1] & middle, finite[1:, 1:] & middle], axis=-1)
+    return corners[whole.ravel()]
+
+
+@lru_cache(maxsize=8)
+def _all_triangles(nx: int, ny: int, stride: int) -> npt.NDArray[np.uint32]:
+    """Return the vertex numbers of a grid without holes; kept, as only the holes change while it fills."""
     rows, columns = _every(nx, stride), _every(ny, stride)
     vertex = (rows[:, None] * ny + columns[None, :]).astype(np.uint32)
     a, b, c, d = vertex[:-1, :-1], vertex[1:, :-1], vertex[:-1, 1:], vertex[1:, 1:]
     corners = np.stack([a, b, c, c, b, d], axis=-1).reshape(-1, 3)
-    finite = np.isfinite(z).ravel()
-    if finite.all():
-        return corners
-    return np.ascontiguousarray(corners[finite[corners].all(axis=1)])
+    corners.setflags(write=False)
+    return corners
 
 
 def height_at(x: Floats, y: Floats, z: Floats, u: Floats, v: Floats) -> Doubles:

@@ -127,7 +127,10 @@ class Surface:
 
     def _upload_heights(self, z: npt.NDArray[np.floating]) -> None:
         finite = np.isfinite(z)
-        heights = np.where(finite, z - self._middle, MISSING).astype(np.float32)
+        with np.errstate(
+            over="ignore", invalid="ignore"
+        ):  # what float32 cannot hold is far outside any picture
+            heights = np.where(finite, z - self._middle, MISSING).astype(np.float32)
         self._heights.allocate(z.shape[1], z.shape[0], heights)
         if self._finite is None or not np.array_equal(self._finite, finite):
             self._finite = finite
