@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from landscope_app.settings.store import Recent
 from landscope_app.work.context import Context
 
+_ROW, _RECENT_HEIGHT = 30, 252
 _MISSING = " (not there any more)"
 
 
@@ -60,7 +61,6 @@ class StartPage(QWidget):
         column.addWidget(_label("Recent", "heading"))
         self._recent = QListWidget()
         self._recent.setAccessibleName("Recent projects and sessions")
-        self._recent.setMaximumHeight(230)
         self._recent.itemActivated.connect(self._choose)
         self._recent.itemClicked.connect(self._choose)
         column.addWidget(self._recent)
@@ -105,10 +105,11 @@ class StartPage(QWidget):
             entry = QListWidgetItem(recent_text(item) + (_MISSING if missing else ""))
             entry.setData(Qt.ItemDataRole.UserRole, item.path)
             entry.setToolTip(item.path)
-            entry.setSizeHint(QSize(0, 30))
+            entry.setSizeHint(QSize(0, _ROW))
             if missing:
                 entry.setFlags(Qt.ItemFlag.NoItemFlags)
             self._recent.addItem(entry)
+        self._recent.setFixedHeight(min(_RECENT_HEIGHT, 12 + _ROW * len(recent)))
         self._recent.setVisible(bool(recent))
         self._none.setVisible(not recent)
 
@@ -176,6 +177,7 @@ def _card(title: str, text: str, action: str, primary: bool) -> tuple[QFrame, QP
     layout.addWidget(_label(title, "heading"))
     said = _label(text, "muted")
     said.setWordWrap(True)
+    said.setAlignment(Qt.AlignmentFlag.AlignTop)
     layout.addWidget(said, 1)
     button = QPushButton(action)
     button.setProperty("primary", primary)
