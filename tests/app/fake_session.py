@@ -40,12 +40,14 @@ def names() -> tuple[str, ...]:
 
 
 def listed(run: str) -> d.RunListed:
-    ready = tuple(
-        d.CheckpointInfo(name=n, step=s, size=170_000) for n, s in zip(names(), STEPS, strict=True)
-    )
+    ready = tuple(d.CheckpointInfo(name=n, step=s, size=170_000) for n, s in zip(names(), STEPS, strict=True))
     others = (
-        d.CheckpointInfo(name="broken.pt", state="skipped", reason="broken.pt ends in the middle of a tensor."),
-        d.CheckpointInfo(name="step_01600.pt", state="waiting", reason="step_01600.pt is still being written."),
+        d.CheckpointInfo(
+            name="broken.pt", state="skipped", reason="broken.pt ends in the middle of a tensor."
+        ),
+        d.CheckpointInfo(
+            name="step_01600.pt", state="waiting", reason="step_01600.pt is still being written."
+        ),
     )
     return d.RunListed(run=run, folder=f"/project/runs/{run}", checkpoints=ready, others=others)
 
@@ -157,7 +159,8 @@ def plane(run: str, kind: str, grid: int = GRID, worse: int = 0) -> Iterator[d.A
     yield d.PlaneOpened(
         id=name,
         run=run,
-        title=("Path of the run, seen from " if kind == "trajectory" else "Random plane around ") + names()[-1],
+        title=("Path of the run, seen from " if kind == "trajectory" else "Random plane around ")
+        + names()[-1],
         kind=kind,
         base=names()[-1],
         alpha=axis,

@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QFont, QPen
 from landscope_app.scene.ticks import axis_ticks
 from landscope_app.theme.colors import Theme
 
-_PIXELS_PER_TICK = {"left": 34, "right": 34, "bottom": 64, "top": 64}
+_PIXELS_PER_TICK = {"left": 34, "right": 34, "bottom": 52, "top": 52}
 
 
 class QuietAxis(pg.AxisItem):  # type: ignore[misc]
@@ -25,7 +25,7 @@ class QuietAxis(pg.AxisItem):  # type: ignore[misc]
         self.logarithmic = False
         self._texts: dict[float, str] = {}
         self.enableAutoSIPrefix(False)
-        self.setStyle(tickLength=-4, tickTextOffset=5, autoExpandTextSpace=True)
+        self.setStyle(tickLength=-4, tickTextOffset=5, autoExpandTextSpace=True, hideOverlappingLabels=False)
 
     def tickValues(self, low: float, high: float, size: float) -> list[tuple[float, list[float]]]:
         """Positions of the ticks, one level of them."""

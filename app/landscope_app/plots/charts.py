@@ -56,7 +56,8 @@ class Series:
 
     Attributes:
         error: (N,) standard errors drawn as a band, or None.
-        colour: position in the palette of the theme; negative = muted. shade: in [0, 1] on the sequential map instead.
+        colour: position in the palette of the theme; negative = muted.
+        shade: in [0, 1] on the sequential map instead.
         dashed: drawn as dashes. right: belongs to the right axis.
         group: several series of one colour share one entry of the legend.
     """

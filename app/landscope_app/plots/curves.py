@@ -6,12 +6,13 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QObject, QPointF, Qt, Signal
 from PySide6.QtGui import QColor, QPen, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from landscope_app.plots.axes import QuietAxis, style_plot, themed_plot
 from landscope_app.plots.charts import CurveChart, Floats, Series
 from landscope_app.plots.legend import Legend, series_colour
 from landscope_app.plots.numbers import short
+from landscope_app.plots.one_line import OneLine
 from landscope_app.theme.colors import Theme
 
 _EMPTY = CurveChart("", "", "", ())
@@ -38,7 +39,7 @@ class CurvesWidget(QWidget):
         self.plot.setMouseEnabled(x=True, y=False)
         self._right = pg.ViewBox(enableMenu=False)
         self.legend = Legend(theme)
-        self.readout = QLabel()
+        self.readout = OneLine("Values at the cursor")
         self._cursor = pg.InfiniteLine(angle=90, movable=False)
         self._dots = pg.ScatterPlotItem(size=8)
         self._lay_out()
@@ -50,17 +51,22 @@ class CurvesWidget(QWidget):
         """What is drawn."""
         return self._chart
 
+    @property
+    def cursor_position(self) -> float | None:
+        """Where the cursor stands on the x axis; None = there is none."""
+        return float(self._cursor.value()) if self._cursor.isVisible() else None
+
+    def shown_names(self) -> tuple[str, ...]:
+        """Names of the curves that are not hidden."""
+        return tuple(s.name for s in self._chart.series if self._is_shown(s))
+
     def _lay_out(self) -> None:
         layout = QVBoxLayout(self)
         layout.setContentsMargins(8, 4, 8, 4)
         layout.setSpacing(2)
         layout.addWidget(self.legend)
         layout.addWidget(self.plot, 1)
-        foot = QHBoxLayout()
-        foot.addWidget(self.readout, 1)
-        layout.addLayout(foot)
-        self.readout.setAccessibleName("Values at the cursor")
-        self.readout.setMinimumWidth(10)
+        layout.addWidget(self.readout)
         self.legend.toggled.connect(self._toggle)
 
     def _join_right_axis(self) -> None:
@@ -211,7 +217,7 @@ class CurvesWidget(QWidget):
     def _write_readout(self, x: float | None) -> None:
         if x is None and self._chart.cursor is not None:
             x = float(self._across(np.array([self._chart.cursor]))[0])
-        self.readout.setText(self._values_at(x) or self._chart.note)
+        self.readout.set_note(self._values_at(x) or self._chart.note)
 
     def _values_at(self, x: float | None) -> str:
         shown = [s for s in self._chart.series if self._is_shown(s)]

@@ -13,10 +13,14 @@ from landscope_app.theme.colors import Theme
 
 
 class LineProfile(CurvesWidget):
-    """A ``CurvesWidget`` with a thin upright line at each mark of its chart."""
+    """A ``CurvesWidget`` with a thin upright line at each mark of its chart.
+
+    Attributes:
+        uprights: these lines, in the order of the marks.
+    """
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        self._uprights: list[pg.InfiniteLine] = []
+        self.uprights: list[pg.InfiniteLine] = []
         super().__init__(theme, parent)
 
     def set_chart(self, chart: CurveChart) -> None:
@@ -30,9 +34,9 @@ class LineProfile(CurvesWidget):
         self._stand()
 
     def _stand(self) -> None:
-        for upright in self._uprights:
+        for upright in self.uprights:
             self.plot.removeItem(upright)
-        self._uprights = [self._upright(x, text) for x, text in self.chart.marks]
+        self.uprights = [self._upright(x, text) for x, text in self.chart.marks]
 
     def _upright(self, x: float, text: str) -> pg.InfiniteLine:
         right_half = x > 0.5

@@ -122,7 +122,8 @@ class CheckpointSlider(LiveView):
         """Take other colours and fonts."""
         super().apply_theme(theme)
         self.setStyleSheet(
-            "QToolButton { background: transparent; border: 1px solid transparent; border-radius: 6px; padding: 4px; }"
+            "QToolButton { background: transparent; border: 1px solid transparent;"
+            " border-radius: 6px; padding: 4px; }"
             f"QToolButton:hover {{ background: {theme.raised}; }}"
             f"QToolButton:focus {{ border-color: {theme.accent}; }}"
         )
