@@ -16,7 +16,7 @@ from landscope.checkpoints.header import Header, read_header
 from landscope.checkpoints.mappings import find_mappings, find_progress, find_uninitialised
 from landscope.checkpoints.match import Matched, Reference, match
 from landscope.checkpoints.names import plain_weight_norm, without_wrappers
-from landscope.checkpoints.records import TruncatedError
+from landscope.checkpoints.records import TensorRecord, TruncatedError, unreadable
 from landscope.checkpoints.sniff import holds_no_weights, sniff
 from landscope.contract.deltas import CheckpointInfo, RunListed
 from landscope.contract.errors import CheckpointError
@@ -113,6 +113,7 @@ def _ready(info: CheckpointInfo, header: Header, path: Path, reference: Referenc
     step, epoch = find_progress(header)
     if path.parent.name and "/" in info.name:
         step, epoch = _trainer_progress(path.parent, step, epoch)
+    _check_readable(path, matched)
     notes = (*header.remarks, *matched.notes)
     return Entry(with_changes(info, state="ready", step=step, epoch=epoch, notes=notes), matched)
 
@@ -140,6 +141,13 @@ def _matched(header: Header, path: Path, reference: Reference | None) -> Matched
     where = (f"weights taken from '{chosen.path}'",) if chosen.path else ()
     named = {plain_weight_norm(bare[name]): tensor for name, tensor in chosen.tensors.items()}
     return Matched(named, {}, (*where, *notes))
+
+
+def _check_readable(path: Path, matched: Matched) -> None:
+    for name, tensor in matched.tensors.items():
+        problem = unreadable(tensor) if isinstance(tensor, TensorRecord) else ""
+        if problem:
+            raise CheckpointError(f"{path.name}: {name} {problem}")
 
 
 def _what_else(header: Header) -> str:

@@ -17,6 +17,15 @@ from landscope.checkpoints.unpickle import RestrictedUnpickler
 from landscope.contract.errors import CheckpointError
 
 _LOCAL_HEADER = struct.Struct("<26xHH")
+_ZIP_ERRORS = (
+    zipfile.BadZipFile,
+    StopIteration,
+    NotImplementedError,
+    UnicodeDecodeError,
+    EOFError,
+    struct.error,
+    RuntimeError,
+)
 _PICKLE_ERRORS = (
     pickle.UnpicklingError,
     EOFError,
@@ -88,7 +97,7 @@ def _read_zip(path: Path) -> Header:
             locate = _zip_locator(path, file, members, prefix, big)
             with archive.open(members[prefix + "data.pkl"]) as data:
                 tree, refused = _unpickle(path, data, locate)
-    except (zipfile.BadZipFile, StopIteration, NotImplementedError) as error:
+    except _ZIP_ERRORS as error:
         raise CheckpointError(f"{path.name}: damaged zip archive ({error})") from error
     return Header(path, "zip", tree, refused)
 

@@ -55,9 +55,9 @@ def sniff(path: Path) -> Sniffed:
 
 
 def _sniff_zip(path: Path) -> Sniffed:
-    if not zipfile.is_zipfile(path):
-        return Sniffed("truncated", "truncated zip archive: still being written?")
     try:
+        if not zipfile.is_zipfile(path):
+            return Sniffed("truncated", "truncated zip archive: still being written?")
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
     except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:

@@ -41,7 +41,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Candidates:
-    """What could be model, data and loss, the likeliest first, those without needed arguments before others."""
+    """What could be model, data and loss, the likeliest first; without needed arguments before others."""
 
     models: tuple[Candidate, ...]
     data: tuple[Candidate, ...]
