@@ -112,28 +112,31 @@ class AxesBox:
         gl.vertex_attribute(0, 3)
         gl.glBindVertexArray(0)
 
-    def draw(self, frame: Frame, state: SceneState) -> None:
+    def draw(self, frame: Frame, state: SceneState, walls: bool = True) -> None:
         """Draw the box behind everything else; depth is neither tested nor written."""
         self._update(frame, state)
-        theme = state.theme
-        self._program.use()
-        self._program.set_matrix("u_matrix", frame.matrix)
-        wall = linear_colour(theme.wall)
-        self._program.set("u_colour", *wall)
-        if wall[3] == 1.0:
-            gl.glDisable(gl.GL_BLEND)  # half the picture need not be read back
-        gl.glBindVertexArray(self._vertices)
-        gl.glDrawArrays(gl.GL_TRIANGLES, 0, 18)
-        gl.glBindVertexArray(0)
-        gl.glEnable(gl.GL_BLEND)
-        self._grid.draw(frame, Stroke(theme.grid, GRID_WIDTH))
-        self._edges.draw(frame, Stroke(theme.frame, FRAME_WIDTH))
+        if walls:
+            self._draw_walls(frame, state.theme.wall)
+        self._grid.draw(frame, Stroke(state.theme.grid, GRID_WIDTH))
+        self._edges.draw(frame, Stroke(state.theme.frame, FRAME_WIDTH))
 
     def release(self) -> None:
         """Delete everything of this box; its context must be current."""
         for owner in (self._program, self._walls, self._grid, self._edges):
             owner.release()
         gl.glDeleteVertexArrays(1, [self._vertices])
+
+    def _draw_walls(self, frame: Frame, text: str) -> None:
+        colour = linear_colour(text)
+        self._program.use()
+        self._program.set_matrix("u_matrix", frame.matrix)
+        self._program.set("u_colour", *colour)
+        if colour[3] == 1.0:
+            gl.glDisable(gl.GL_BLEND)  # half the picture need not be read back
+        gl.glBindVertexArray(self._vertices)
+        gl.glDrawArrays(gl.GL_TRIANGLES, 0, 18)
+        gl.glBindVertexArray(0)
+        gl.glEnable(gl.GL_BLEND)
 
     def _update(self, frame: Frame, state: SceneState) -> None:
         """Upload the lines again when other walls are far or other ticks are shown."""

@@ -85,7 +85,7 @@ class SceneRenderer:
 
         Args:
             jitter: shift in device pixels, for smoothing over several pictures.
-            transparent: leave out the background.
+            transparent: leave out the background and the faint walls.
             detail: draw a very fine surface with fewer triangles, while something moves.
             empty: the background where there is no state yet.
         """
@@ -98,7 +98,7 @@ class SceneRenderer:
         axes, surface, path = self._parts
         self._upload(surface, path)
         if self.state.show_axes:
-            axes.draw(frame, self.state)
+            axes.draw(frame, self.state, walls=not transparent)
         gl.glEnable(gl.GL_DEPTH_TEST)
         gl.glDepthMask(True)
         gl.glDisable(gl.GL_BLEND)

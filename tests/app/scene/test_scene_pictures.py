@@ -132,7 +132,7 @@ def test_that_a_transparent_picture_over_the_background_is_the_opaque_one(
     renderer: OffscreenRenderer, make_state: MakeState
 ) -> None:
     path = np.array([[-0.8, -1.5, np.nan], [0.7, 1.4, np.nan]])
-    state = make_state(path=path, show_floor=True, theme=LIGHT)
+    state = make_state(path=path, show_floor=True, theme=replace(LIGHT, wall=LIGHT.background))
     clear = draw(renderer, state, transparent=True)
     opaque = draw(renderer, state)
     assert clear[0, 0].tolist() == [0, 0, 0, 0]
@@ -140,6 +140,8 @@ def test_that_a_transparent_picture_over_the_background_is_the_opaque_one(
     alpha = clear[..., 3:].astype(float) / 255
     over_white = clear[..., :3] * alpha + 255 * (1 - alpha)
     assert np.abs(over_white - opaque[..., :3]).max() <= 4
+    walled = draw(renderer, replace(state, theme=LIGHT), transparent=True)
+    assert np.array_equal(walled, clear)
 
 
 def test_that_a_larger_scale_draws_the_same_picture_with_more_pixels(
