@@ -60,6 +60,7 @@ def _spec(do: Handlers, name: str, text: str, *keys: str, **more: object) -> Act
 
 def _file(do: Handlers) -> list[ActionSpec]:
     tip = "A folder with a model script and checkpoints, or a folder of checkpoints alone"
+    saved = "Everything that was measured, in one file"
     return [
         _spec(do, "file.open_project", "Open project…", "Ctrl+O", icon="open", tip=tip, toolbar=True),
         _spec(
@@ -72,14 +73,7 @@ def _file(do: Handlers) -> list[ActionSpec]:
             do, "file.sample", "Open the sample project", tip="Digits and three small networks, ready to run"
         ),
         _spec(do, "file.start", "Start page", tip="Recent projects and sessions"),
-        _spec(
-            do,
-            "file.save",
-            "Save session",
-            "Ctrl+S",
-            section=1,
-            tip="Everything that was measured, in one file",
-        ),
+        _spec(do, "file.save", "Save session", "Ctrl+S", section=1, icon="save", tip=saved, toolbar=True),
         _spec(do, "file.save_as", "Save session as…", "Ctrl+Shift+S", section=1),
         _spec(do, "file.export_picture", "Export picture…", "Ctrl+E", section=2, icon="camera", toolbar=True),
         _spec(
@@ -165,7 +159,7 @@ def _checkpoints(do: Handlers) -> list[ActionSpec]:
 
 def _help(do: Handlers) -> list[ActionSpec]:
     return [
-        _spec(do, "help.palette", "Command palette…", "Ctrl+Shift+P", icon="search"),
+        _spec(do, "help.palette", "Command palette…", "Ctrl+Shift+P", icon="search", toolbar=True),
         _spec(do, "help.shortcuts", "Keyboard shortcuts", "F1"),
         _spec(do, "help.about", "About Landscope", section=1),
     ]

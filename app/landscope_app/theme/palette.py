@@ -141,6 +141,10 @@ QComboBox, QSpinBox, QDoubleSpinBox, QLineEdit {{
   padding: 4px 7px; selection-background-color: {accent}; selection-color: {accent_text}; }}
 QComboBox:hover {{ background: {hover}; }}
 QComboBox::drop-down {{ border: none; width: 20px; }}
+QComboBox::down-arrow {{
+  image: none; width: 0px; height: 0px; border-left: 4px solid {raised}; border-right: 4px solid {raised};
+  border-top: 5px solid {muted}; margin-right: 5px; }}
+QAbstractSpinBox::up-button, QAbstractSpinBox::down-button {{ width: 0px; height: 0px; border: none; }}
 QCheckBox::indicator {{
   width: 13px; height: 13px; border: 1px solid {muted}; border-radius: 3px; background: {panel}; }}
 QCheckBox::indicator:checked {{ background: {accent}; border: 1px solid {accent}; }}

@@ -6,7 +6,6 @@ from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
-    QAbstractSpinBox,
     QButtonGroup,
     QComboBox,
     QDoubleSpinBox,
@@ -172,9 +171,9 @@ class ChoiceBar(QWidget):
         self._grid = _combo("Grid", tuple((f"{n}×{n}", n) for n in LEVELS))
         self._points = _combo("Points of the line", tuple((str(n), n) for n in _LINE_POINTS))
         self._device = _combo("Device", (("automatic", "auto"),))
-        for box, width in ((self._reach, 58), (self._seed, 64)):
-            box.setButtonSymbols(QAbstractSpinBox.ButtonSymbols.NoButtons)
+        for box, width in ((self._reach, 64), (self._seed, 72)):
             box.setFixedWidth(width)
+            box.setAlignment(Qt.AlignmentFlag.AlignCenter)
         _choose(self._grid, 33)
         _choose(self._points, 33)
         _choose(self._samples, 2048)
