@@ -36,9 +36,7 @@ def recut(batches: Sequence[FrozenBatch], samples: Tensor, size: int) -> list[Fr
         groups[-2:] = [torch.cat(groups[-2:])]
     gathered = [_gather(batches, starts, group) for group in groups]
     return [
-        dataclasses.replace(
-            batches[0], index=index, total=len(groups), size=len(group), stored=value, resident=True
-        )
+        dataclasses.replace(batches[0], value=value, size=len(group), index=index, total=len(groups))
         for index, (group, value) in enumerate(zip(groups, gathered, strict=True))
     ]
 

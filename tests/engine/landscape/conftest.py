@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -47,7 +48,7 @@ def batches(x: Tensor, y: Tensor, size: int) -> list[FrozenBatch]:
 
 
 def frozen_batch(value: Any, size: int, index: int = 0, total: int = 1) -> FrozenBatch:
-    return FrozenBatch("train", index, total, size, value, torch.device("cpu"), resident=True)
+    return FrozenBatch(value, size, "train", index, total)
 
 
 class FakeSubject:
@@ -65,7 +66,7 @@ class FakeSubject:
         self.model = model.eval()
         self.data = Data(data)
         self.notices: list[Any] = []
-        self.names = tuple(states)
+        self.names, self.random = tuple(states), False
         self._states, self._loss = states, loss
 
     def state(self, checkpoint: str) -> State:
@@ -181,22 +182,30 @@ def build() -> SimpleNamespace:
 
 def path_subject(count: int = 5, size: int = 16, seed: int = 0) -> FakeSubject:
     """A small convolutional net with BatchNorm and ``count`` checkpoints of a short training."""
+    states, x, y = _trained(count, seed)
+    copies = {name: {k: v.clone() for k, v in state.items()} for name, state in states.items()}
+    return FakeSubject(cnn(), copies, {"train": batches(x, y, size)})
+
+
+@lru_cache
+def _trained(count: int, seed: int) -> tuple[dict[str, State], Tensor, Tensor]:
+    """States of a net trained by plain gradient descent on random labels, and the data."""
     generator = torch.Generator().manual_seed(seed)
     x = torch.randn(48, 1, 8, 8, generator=generator)
     y = torch.randint(0, 5, (48,), generator=generator)
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        model = cnn()
-    optimizer = torch.optim.SGD(model.parameters(), 0.2, momentum=0.5)
+        model = cnn().train()
     states = {}
     for step in range(count):
         states[f"step_{step}.pt"] = {k: v.clone() for k, v in model.state_dict().items()}
-        model.train()
         for part in range(0, 48, 16):
-            optimizer.zero_grad()
             functional.cross_entropy(model(x[part : part + 16]), y[part : part + 16]).backward()
-            optimizer.step()
-    return FakeSubject(model, states, {"train": batches(x, y, size)})
+            for parameter in model.parameters():
+                with torch.no_grad():
+                    parameter -= 0.3 * parameter.grad
+                parameter.grad = None
+    return states, x, y
 
 
 @pytest.fixture
@@ -212,3 +221,9 @@ def gather() -> Callable[..., tuple[Session, list[Any]]]:
         return session, said
 
     return run
+
+
+@pytest.fixture(autouse=True, scope="session")
+def one_thread() -> None:
+    """Tiny forwards gain nothing from threads and lose much where a core is busy elsewhere."""
+    torch.set_num_threads(1)

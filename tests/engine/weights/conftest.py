@@ -47,3 +47,9 @@ def conv() -> nn.Module:
     with torch.random.fork_rng():
         torch.manual_seed(2)
         return conv_net().eval()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def one_thread() -> None:
+    """Tiny forwards gain nothing from threads and lose much where a core is busy elsewhere."""
+    torch.set_num_threads(1)
