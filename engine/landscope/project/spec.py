@@ -9,13 +9,20 @@ from typing import Any
 
 import msgspec
 
+from landscope.contract import options
 from landscope.contract.errors import OptionError
 from landscope.contract.options import ProjectSpec
 from landscope.project.find import find_runs, find_script
 from landscope.project.trust import is_trusted
 
 FILE = "landscope.toml"
-_TABLES = ("engine", "data", "saturation", "distance", "landscape")
+_TABLES: dict[str, type[msgspec.Struct]] = {
+    "engine": options.EngineOptions,
+    "data": options.DataOptions,
+    "saturation": options.SaturationOptions,
+    "distance": options.DistanceOptions,
+    "landscape": options.LandscapeOptions,
+}
 
 
 def load_project(path: str | Path) -> ProjectSpec:
@@ -113,19 +120,35 @@ def _from_file(file: Path) -> ProjectSpec:
     root = file.parent
     try:
         table: dict[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))
-        unknown = set(table) - {"script", "runs", *_TABLES}
-        if unknown:
-            raise OptionError(f"{file.name}: {sorted(unknown)[0]!r} is not an option of a project.")
-        options = {name: table[name] for name in _TABLES if name in table}
-        runs = table.get("runs")
-        found = [str((root / run).resolve()) for run in runs] if runs is not None else list(find_runs(root))
-        script = str((root / table["script"]).resolve()) if table.get("script") else ""
-        content = {"root": str(root), "script": script, "runs": found, "trusted": is_trusted(root), **options}
-        return msgspec.convert(content, ProjectSpec)
+        _check_names(file, table)
+        return msgspec.convert(_content(root, table), ProjectSpec)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError, UnicodeDecodeError, TypeError) as error:
         raise OptionError(f"{file.name}: {error}.") from error
     except OSError as error:
         raise OptionError(f"{file} cannot be read: {error.strerror}.") from error
+
+
+def _content(root: Path, table: dict[str, Any]) -> dict[str, Any]:
+    """Fields of the project, with absolute paths. Trust is never taken from the file itself."""
+    runs = table.get("runs")
+    return {
+        **{name: table[name] for name in _TABLES if name in table},
+        "root": str(root),
+        "script": str((root / table["script"]).resolve()) if table.get("script") else "",
+        "runs": find_runs(root) if runs is None else [str((root / run).resolve()) for run in runs],
+        "trusted": is_trusted(root),
+    }
+
+
+def _check_names(file: Path, table: dict[str, Any]) -> None:
+    """Misspelt options are told, never ignored."""
+    known = {name: set(kind.__struct_fields__) for name, kind in _TABLES.items()}
+    unknown = [name for name in table if name not in ("script", "runs", *known)]
+    for name in set(table) & set(known):
+        if isinstance(table[name], dict):
+            unknown += [f"{name}.{key}" for key in table[name] if key not in known[name]]
+    if unknown:
+        raise OptionError(f"{file.name}: {unknown[0]!r} is not an option of a project.")
 
 
 def _sample() -> ProjectSpec:

@@ -1,0 +1,355 @@
+"""Losses, metrics and standard errors, against loops written out here; the model comes back as it was."""
+
+import math
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional
+
+from landscope.contract.deltas import CheckpointMeasured, RunListed
+from landscope.contract.errors import CheckpointError, JobCancelled
+from landscope.contract.events import Partial, Progress
+from landscope.contract.job import CancelToken, EvaluateJob
+from landscope.project.data import FrozenBatch
+from landscope.project.defaults import MisfitError, accuracy, default_loss
+from landscope.project.evaluate import analyse
+from landscope.project.measure import measure
+from landscope.project.subject import open_subject
+
+HEAD = """
+import torch
+from torch import nn
+from torch.nn import functional
+
+def build_model():
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.ReLU(), nn.Linear(4, 2))
+
+def rows(n, seed=1):
+    g = torch.Generator().manual_seed(seed)
+    x = torch.randn(n, 3, generator=g)
+    return x, (x[:, 0] > 0).long()
+
+"""
+RAGGED = "def build_data():\n    x, y = rows(21)\n    return list(zip(x.split(8), y.split(8)))\n"
+MANY = "def build_data():\n    x, y = rows(100)\n    return list(zip(x.split(10), y.split(10)))\n"
+SCALAR = "def loss(model, batch):\n    return functional.cross_entropy(model(batch[0]), batch[1])\n"
+
+
+def by_hand(subject):
+    """Loss of every sample, and whether each is right, batch by batch."""
+    losses, right = [], []
+    with torch.no_grad():
+        for batch in subject.data.batches("train"):
+            x, y = batch.value
+            output = subject.model(x)
+            losses += [
+                functional.cross_entropy(output[k : k + 1], y[k : k + 1]).item() for k in range(len(y))
+            ]
+            right += (output.argmax(1) == y).tolist()
+    return losses, right
+
+
+@pytest.mark.parametrize("loss", ["", SCALAR], ids=["default", "own"])
+def test_that_the_mean_is_weighted_by_samples(project, loss):
+    subject = open_subject(project(HEAD + RAGGED + loss))
+    found = measure(subject, "train", CancelToken())
+    losses, right = by_hand(subject)
+    assert found.loss == pytest.approx(sum(losses) / 21, rel=1e-6)
+    assert found.metrics == {"accuracy": pytest.approx(sum(right) / 21)}
+    assert found.samples == 21
+
+
+def test_that_the_standard_error_of_samples_has_the_finite_population_correction(project):
+    body = """
+from torch.utils.data import DataLoader, TensorDataset
+def build_data():
+    return DataLoader(TensorDataset(*rows(50)), batch_size=8)
+"""
+    subject = open_subject(project(HEAD + body, samples=20))
+    losses, _ = by_hand(subject)
+    mean = sum(losses) / 20
+    variance = sum((value - mean) ** 2 for value in losses) / 19
+    expected = math.sqrt(variance / 20 * (1 - 20 / 50))
+    assert measure(subject, "train", CancelToken()).loss_se == pytest.approx(expected, rel=1e-5)
+    everything = open_subject(project(HEAD + body, samples=0))
+    assert measure(everything, "train", CancelToken()).loss_se == 0
+
+
+def test_that_the_standard_error_of_scalars_comes_from_batch_means(project):
+    subject = open_subject(project(HEAD + MANY + SCALAR))
+    losses, _ = by_hand(subject)
+    means = [sum(losses[k : k + 10]) / 10 for k in range(0, 100, 10)]
+    mean = sum(means) / 10
+    expected = math.sqrt(sum((m - mean) ** 2 for m in means) / 9 / 10)
+    assert measure(subject, "train", CancelToken()).loss_se == pytest.approx(expected, rel=1e-5)
+
+
+def test_that_few_scalars_give_no_standard_error(project):
+    subject = open_subject(project(HEAD + RAGGED + SCALAR))
+    assert math.isnan(measure(subject, "train", CancelToken()).loss_se)
+
+
+def test_that_own_metrics_are_measured(project):
+    own = (
+        "def metrics(model, batch):\n"
+        "    return {'mean': batch[0].mean(1), 'size': torch.tensor(float(len(batch[0])))}\n"
+    )
+    subject = open_subject(project(HEAD + RAGGED + own))
+    found = measure(subject, "train", CancelToken()).metrics
+    x = torch.cat([batch.value[0] for batch in subject.data.batches("train")])
+    assert found["mean"] == pytest.approx(x.mean().item(), abs=1e-6)
+    assert found["size"] == pytest.approx((8 * 8 + 8 * 8 + 5 * 5) / 21)
+
+
+@pytest.mark.parametrize("loss", ["", SCALAR], ids=["default", "own"])
+def test_that_accuracy_costs_no_forward_pass_and_leaves_no_hook(project, loss):
+    subject = open_subject(project(HEAD + RAGGED + loss))
+    calls = []
+    handle = subject.model.register_forward_hook(lambda *_: calls.append(1))
+    measure(subject, "train", CancelToken())
+    assert len(calls) == 3 and list(subject.model._forward_hooks) == [handle.id]
+
+
+def test_that_a_choice_of_batches_and_a_replica_can_be_measured(project):
+    subject = open_subject(project(HEAD + RAGGED))
+    replica = subject.build_replica()
+    with torch.no_grad():
+        replica[-1].weight.zero_()
+        replica[-1].bias.zero_()
+    found = measure(subject, "train", CancelToken(), model=replica, batches=subject.data.batches("train")[:1])
+    assert found.loss == pytest.approx(math.log(2), rel=1e-6) and found.samples == 8
+
+
+def test_that_nan_stays_nan(project):
+    subject = open_subject(project(HEAD + RAGGED))
+    with torch.no_grad():
+        subject.model[0].weight.fill_(float("nan"))
+    found = measure(subject, "train", CancelToken())
+    assert math.isnan(found.loss) and math.isnan(found.loss_se)
+
+
+def test_that_cancelling_stops_between_batches(project):
+    token = CancelToken()
+    token.cancel()
+    with pytest.raises(JobCancelled):
+        measure(open_subject(project(HEAD + RAGGED)), "train", token)
+
+
+def test_that_a_raw_batch_is_recognised(project):
+    subject = open_subject(project(HEAD + RAGGED))
+    batch = subject.data.batches("train")[1]
+    assert torch.equal(subject.loss(subject.model, batch), subject.loss(subject.model, batch.value))
+    assert isinstance(batch, FrozenBatch) and subject.data.locate(batch.value) is batch
+
+
+def test_that_checkpoints_are_measured_and_the_model_put_back(project):
+    spec = project(checkpoints=3)
+    subject = open_subject(spec, "one")
+    before = {name: tensor.clone() for name, tensor in subject.model.state_dict().items()}
+    updates = list(analyse(subject, EvaluateJob(project=spec, run="one"), CancelToken()))
+    found = [u.delta for u in updates if isinstance(u, Partial) and isinstance(u.delta, CheckpointMeasured)]
+    assert [one.checkpoint for one in found] == ["step_20.pt", "step_0.pt", "step_10.pt"]
+    for one in found:
+        reference = subject.build_replica()
+        stored = torch.load(f"{subject.folder}/{one.checkpoint}", weights_only=True)["model"]
+        reference.load_state_dict(stored)
+        total = count = 0.0
+        with torch.no_grad():
+            for batch in subject.data.batches("train"):
+                x, y = batch.value
+                total += functional.cross_entropy(reference(x), y, reduction="sum").item()
+                count += len(y)
+        assert one.loss == pytest.approx(total / count, rel=1e-6)
+    assert all(torch.equal(tensor, before[name]) for name, tensor in subject.model.state_dict().items())
+    assert [u.done for u in updates if isinstance(u, Progress)] == [1, 2, 3]
+    last = updates[-1]
+    assert isinstance(last, Partial) and isinstance(last.delta, RunListed)
+    assert all(len(info.sha256) == 64 for info in last.delta.checkpoints)
+
+
+def test_that_a_checkpoint_goes_into_the_live_model_in_place(project):
+    subject = open_subject(project(checkpoints=2), "one")
+    where = [parameter.data_ptr() for parameter in subject.model.parameters()]
+    subject.load("step_10.pt")
+    state = subject.state("step_10.pt")
+    assert all(torch.equal(t, state[n]) for n, t in subject.model.state_dict().items())
+    assert [parameter.data_ptr() for parameter in subject.model.parameters()] == where
+    with pytest.raises(CheckpointError, match=r"no checkpoint 'step_99\.pt'"):
+        subject.load("step_99.pt")
+
+
+EXTRA = """
+import torch
+from torch import nn
+
+class Net(nn.Linear):
+    scale = 1.0
+    def get_extra_state(self):
+        return {"scale": 0.5, "note": [1, 2]}
+    def set_extra_state(self, state):
+        self.scale = state["scale"]
+    def forward(self, x):
+        return super().forward(x) * self.scale
+
+def build_model():
+    return Net(3, 2)
+
+def build_data():
+    return [(torch.ones(4, 3), torch.zeros(4).long())]
+"""
+
+
+def test_that_extra_state_is_restored_and_is_no_tensor(project):
+    subject = open_subject(project(EXTRA, checkpoints=1), "one")
+    assert set(subject.state("step_0.pt")) == {"weight", "bias"}
+    subject.load("step_0.pt")
+    assert subject.model.scale == 0.5
+
+
+def test_that_missing_buffers_come_from_the_fresh_model(project):
+    subject = open_subject(project(checkpoints=1), "one")
+    path = f"{subject.folder}/step_0.pt"
+    stored = torch.load(path, weights_only=True)["model"]
+    torch.save({n: t for n, t in stored.items() if "running" not in n}, path)
+    subject.refresh()
+    assert torch.equal(subject.state("step_0.pt")["1.running_var"], torch.ones(4))
+
+
+TRAINS = (
+    HEAD
+    + RAGGED
+    + (
+        "def loss(model, batch):\n"
+        "    model.train()\n"
+        "    return functional.cross_entropy(model(batch[0]), batch[1])\n"
+    )
+)
+
+
+def test_that_a_loss_in_train_mode_leaves_nothing_moved(project):
+    subject = open_subject(project(TRAINS))
+    before = {name: buffer.clone() for name, buffer in subject.model.named_buffers()}
+    first, second = (measure(subject, "train", CancelToken()).loss for _ in range(2))
+    assert first == second
+    assert not any(module.training for module in subject.model.modules())
+    assert all(torch.equal(buffer, before[name]) for name, buffer in subject.model.named_buffers())
+    assert any("train mode" in notice.sentence for notice in subject.notices)
+
+
+NOISY = (
+    HEAD
+    + RAGGED
+    + (
+        "def loss(model, batch):\n"
+        "    x = functional.dropout(batch[0], 0.5, training=True)\n"
+        "    return functional.cross_entropy(model(x), batch[1])\n"
+    )
+)
+
+
+def test_that_randomness_in_eval_mode_is_said_and_held_still(project):
+    subject = open_subject(project(NOISY))
+    assert any("random in eval mode" in notice.sentence for notice in subject.notices)
+    state = torch.get_rng_state()
+    first, second = (measure(subject, "train", CancelToken()).loss for _ in range(2))
+    assert first == second and torch.equal(torch.get_rng_state(), state)
+
+
+def test_that_layers_the_model_does_not_register_are_said(project):
+    text = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.hidden = [nn.Linear(3, 3)]
+        self.out = nn.Linear(3, 2)
+    def forward(self, x):
+        return self.out(self.hidden[0](x))
+
+def build_model():
+    return Net()
+
+def build_data():
+    return [(torch.ones(4, 3), torch.zeros(4).long())]
+"""
+    assert any("2 trainable tensors" in notice.sentence for notice in open_subject(project(text)).notices)
+
+
+@pytest.mark.parametrize(
+    ("build", "kind", "said"),
+    [
+        ("nn.DataParallel(nn.Linear(3, 2))", nn.Linear, "inside DataParallel"),
+        ("nn.Sequential(nn.LazyLinear(4), nn.LazyLinear(2))", nn.Sequential, ""),
+        ("nn.Linear(3, 2).bfloat16()", nn.Linear, "half precision"),
+    ],
+)
+def test_that_the_net_itself_is_measured(project, build, kind, said):
+    text = f"""
+import torch
+from torch import nn
+def build_model():
+    torch.manual_seed(0)
+    return {build}
+def build_data():
+    return [(torch.ones(4, 3), torch.zeros(4).long())]
+"""
+    subject = open_subject(project(text, checkpoints=0))
+    assert type(subject.model) is kind
+    assert all(parameter.dtype == torch.float32 for parameter in subject.model.parameters())
+    assert said in " ".join(notice.sentence for notice in subject.notices)
+    assert math.isfinite(measure(subject, "train", CancelToken()).loss)
+
+
+@pytest.mark.parametrize("shape", [(6, 3), (6, 3, 4), (6, 3, 2, 2)])
+def test_that_the_default_loss_equals_torchs_with_ignored_labels(shape):
+    torch.manual_seed(0)
+    logits, labels = torch.randn(shape), torch.randint(0, 3, (shape[0], *shape[2:]))
+    labels.view(-1)[::4] = -100
+    each = default_loss(logits, labels)
+    assert each.shape == (6,)
+    assert each.mean().item() == pytest.approx(functional.cross_entropy(logits, labels).item(), rel=1e-6)
+    kept = labels != -100
+    right = (logits.argmax(1) == labels)[kept].float().mean()
+    assert accuracy(logits, labels).mean().item() == pytest.approx(right.item(), rel=1e-6)
+
+
+def test_that_float_targets_give_the_mean_squared_error():
+    output, target = torch.randn(5, 2), torch.randn(5, 2)
+    assert default_loss(output, target).mean().item() == pytest.approx(
+        functional.mse_loss(output, target).item()
+    )
+
+
+@pytest.mark.parametrize(
+    "output", [{"loss": torch.tensor(2.0)}, type("Output", (), {"loss": torch.tensor(2.0)})()]
+)
+def test_that_the_models_own_loss_comes_first(output):
+    assert default_loss(output, torch.zeros(3).long()).item() == 2.0
+
+
+def test_that_what_does_not_fit_asks_for_a_loss():
+    with pytest.raises(MisfitError, match=r"the model gave \(4, 1\) float32, the labels are \(4,\) float32"):
+        default_loss(torch.zeros(4, 1), torch.zeros(4))
+
+
+def test_that_dict_batches_reach_forward_by_name(project):
+    text = """
+import torch
+from torch import nn
+
+class Net(nn.Linear):
+    def forward(self, x):
+        return {"logits": super().forward(x)}
+
+def build_model():
+    return Net(3, 2)
+
+def build_data():
+    return [{"x": torch.ones(4, 3), "label": torch.zeros(4).long(), "id": ["a"] * 4}]
+"""
+    found = measure(open_subject(project(text)), "train", CancelToken())
+    assert found.samples == 4 and set(found.metrics) == {"accuracy"}

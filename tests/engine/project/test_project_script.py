@@ -1,0 +1,269 @@
+"""Scripts: loaded as their authors run them, contained, their errors one sentence with file and line."""
+
+import os
+import random
+import shutil
+import sys
+import types
+import warnings
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+import torch
+
+from landscope.contract.errors import DataError, LandscopeError, ScriptError, TrustError
+from landscope.contract.job import CancelToken
+from landscope.contract.options import EngineOptions, ProjectSpec
+from landscope.project.measure import measure
+from landscope.project.script import load_script
+from landscope.project.subject import open_subject
+
+PROJECTS = Path(__file__).parents[2] / "data" / "projects"
+HEAD = "import torch\nfrom torch import nn\n"
+DATA = "\ndef build_data():\n    return [(torch.ones(4, 3), torch.tensor([0, 1, 0, 1]))] * 3\n"
+MODEL = "\ndef build_model():\n    return nn.Linear(3, 2)\n"
+
+
+def measured(spec):
+    return measure(open_subject(spec), "train", CancelToken())
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("x = 1\ndef build_model(:\n", r"^model\.py line 2: syntax error"),
+        (HEAD + DATA, r"^model\.py line 5: the script ends without a function build_model\(\)"),
+        (HEAD + MODEL, r"^model\.py line 5: the script ends without a function build_data\(\)"),
+        (
+            "import no_such_module_here\n",
+            r"^model\.py line 1: the module 'no_such_module_here' is not installed",
+        ),
+        ("import sys\nsys.exit(2)\n", r"^model\.py line 2: the script ended itself .*exit code 2"),
+        ("x = 1\ninput()\n", r"^model\.py line 2: EOFError"),
+        (
+            HEAD + DATA + "def build_model(args): ...\n",
+            r"^model\.py line 6: build_model\(\) needs the argument 'args'",
+        ),
+        (HEAD + DATA + "def build_model():\n    return 3\n", r"^model\.py line 6: build_model\(\) gave int"),
+        (
+            HEAD + DATA + "def build_model():\n    1 / 0\n",
+            r"^model\.py line 7: ZeroDivisionError in build_model\(\)",
+        ),
+        (
+            HEAD + MODEL + DATA + "def loss(model, batch):\n    return {}\n",
+            r"^model\.py line 9: loss\(\) gave dict on batch 1 of 3 \(train\)",
+        ),
+        (
+            HEAD + MODEL + DATA + "def loss(model, batch):\n    return torch.ones(2, 2)\n",
+            r"^model\.py line 9: loss\(\) gave shape \(2, 2\) .*scalar or \(4,\)",
+        ),
+        (
+            HEAD + MODEL + "def build_data():\n    return [(torch.ones(4, 5), torch.zeros(4).long())]\n",
+            r"^model\.py line 4: RuntimeError in the forward pass on batch 1 of 1 \(train\): mat1 and mat2",
+        ),
+        (
+            HEAD + MODEL + "def build_data():\n    return [(torch.ones(4, 3), torch.rand(4))]\n",
+            r"^model\.py line 6: The default loss does not fit: the model gave \(4, 2\) float32.*write loss",
+        ),
+        (
+            HEAD + MODEL + "def build_data():\n    return [(torch.ones(4, 3), None, torch.zeros(4))]\n",
+            r"The default loss takes batches \(input, labels\) or a dict, not tuple.*write loss\(",
+        ),
+    ],
+)
+def test_that_an_error_is_one_sentence_with_file_and_line(project, text, sentence):
+    with pytest.raises(ScriptError, match=sentence) as caught:
+        measured(project(text))
+    assert "\n" not in caught.value.sentence
+
+
+def test_that_a_loss_that_raises_in_the_second_batch_names_the_batch(project):
+    text = (
+        HEAD
+        + MODEL
+        + DATA
+        + (
+            "calls = []\n"
+            "def loss(model, batch):\n"
+            "    calls.append(1)\n"
+            "    if len(calls) == 4:  # two calls are the trial\n"
+            "        raise ValueError('no second batch')\n"
+            "    return model(batch[0]).sum()\n"
+        )
+    )
+    with pytest.raises(
+        ScriptError, match=r"^model\.py line 13: ValueError in loss\(\) on batch 2 of 3 \(train\): no s"
+    ):
+        measured(project(text))
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        ("return []", r"line 5: build_data\(\) gave no batches for 'train'"),
+        ("return 3", r"line 5: build_data\(\) gave int, which has no batches"),
+    ],
+)
+def test_that_data_that_cannot_be_used_is_told(project, body, sentence):
+    with pytest.raises(DataError, match=sentence):
+        measured(project(HEAD + MODEL.lstrip() + f"def build_data():\n    {body}\n"))
+
+
+def test_that_an_error_while_drawing_names_the_batch(project):
+    text = (
+        HEAD
+        + MODEL
+        + "def build_data():\n    yield torch.ones(2, 3), torch.tensor([0, 1])\n    raise OSError('gone')\n"
+    )
+    with pytest.raises(ScriptError, match=r"line 8: OSError in batch 2 of the data \(train\): gone"):
+        measured(project(text))
+
+
+def test_that_what_argparse_printed_is_in_the_details(project, capsys):
+    text = (
+        "import argparse\n"
+        "p = argparse.ArgumentParser()\n"
+        "p.add_argument('--data', required=True)\n"
+        "p.parse_args()\n"
+    )
+    with pytest.raises(ScriptError, match="line 4: the script ended itself") as caught:
+        load_script(project(text).script)
+    assert "the following arguments are required: --data" in caught.value.detail
+
+
+def test_that_an_untrusted_script_does_not_run(project, tmp_path):
+    spec = project(f"open({str(tmp_path / 'was_run')!r}, 'w')\n")
+    with pytest.raises(TrustError, match="not trusted"):
+        open_subject(msgspec.structs.replace(spec, trusted=False))
+    assert not (tmp_path / "was_run").exists()
+
+
+GLOBALS = (
+    HEAD
+    + """
+import os, random, sys, warnings
+import numpy as np
+torch.set_default_dtype(torch.float64)
+torch.set_grad_enabled(False)
+torch.set_num_threads(1)
+torch.manual_seed(5); random.seed(5); np.random.seed(5)
+np.seterr(all="raise")
+warnings.simplefilter("error")
+os.makedirs("inner", exist_ok=True)
+os.chdir("inner")
+os.environ["SET_BY_SCRIPT"] = "yes"
+sys.argv.append("--more")
+
+def build_model():
+    assert torch.get_default_dtype() == torch.float64 and os.path.basename(os.getcwd()) == "inner"
+    assert os.environ["SET_BY_SCRIPT"] == "yes" and os.environ["MPLBACKEND"] == "Agg"
+    return nn.Linear(3, 2)
+
+def build_data():
+    return [(torch.ones(4, 3), torch.zeros(4).long())]
+
+def loss(model, batch):
+    return nn.functional.cross_entropy(model(batch[0] + torch.zeros(3)), batch[1])
+"""
+)
+
+
+def surroundings():
+    return {
+        "dtype": torch.get_default_dtype(),
+        "grad": torch.is_grad_enabled(),
+        "threads": torch.get_num_threads(),
+        "torch": torch.get_rng_state().tolist(),
+        "python": random.getstate(),
+        "numpy": np.random.get_state()[1].tolist(),
+        "errors": np.geterr(),
+        "filters": list(warnings.filters),
+        "folder": str(Path.cwd()),
+        "environ": dict(os.environ),
+        "arguments": list(sys.argv),
+        "input": sys.stdin,
+    }
+
+
+def test_that_what_a_script_changes_stays_its_own(project):
+    before = surroundings()
+    subject = open_subject(project(GLOBALS))
+    assert next(subject.model.parameters()).dtype == torch.float64
+    assert subject.loss(subject.model, subject.data.batches("train")[0]).dtype == torch.float64
+    assert surroundings() == before
+
+
+def test_that_an_error_leaves_nothing_changed_either(project):
+    before = surroundings()
+    with pytest.raises(ScriptError):
+        open_subject(project(GLOBALS + "\nraise ValueError('late')\n"))
+    assert surroundings() == before
+
+
+def trusted(script, *, root=None):
+    return ProjectSpec(
+        root=str(root or script.parent), script=str(script), trusted=True, engine=EngineOptions(device="cpu")
+    )
+
+
+def test_that_siblings_with_common_names_are_the_scripts_own(monkeypatch):
+    for name in ("engine", "app", "utils", "nets"):
+        monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
+    theirs = {name: sys.modules[name] for name in ("engine", "app", "utils", "nets")}
+    subject = open_subject(trusted(PROJECTS / "siblings" / "main.py"))
+    assert tuple(next(subject.model.parameters()).shape) == (5, 3)
+    assert subject.data.samples("train") == 12
+    subject.close()
+    assert {name: sys.modules[name] for name in theirs} == theirs
+    assert not [path for path in sys.path if "siblings" in path]
+
+
+def test_that_relative_imports_work():
+    subject = open_subject(trusted(PROJECTS / "package" / "proj" / "exp" / "train.py"))
+    assert tuple(subject.model.weight.shape) == (4, 3)
+
+
+def test_that_two_projects_in_turn_do_not_collide(tmp_path):
+    shutil.copytree(PROJECTS / "siblings", tmp_path / "other")
+    (tmp_path / "other" / "app.py").write_text("WIDTH = 7\n")
+    widths = []
+    for script in (
+        PROJECTS / "siblings" / "main.py",
+        tmp_path / "other" / "main.py",
+        PROJECTS / "siblings" / "main.py",
+    ):
+        widths.append(open_subject(trusted(script)).model[0].out_features)
+    assert widths == [5, 7, 5]
+
+
+def test_that_odd_paths_load(tmp_path):
+    folder = tmp_path / "模型 dir é #1"
+    folder.mkdir()
+    (folder / "my model (v2)-final.py").write_text(HEAD + MODEL + DATA)
+    assert open_subject(trusted(folder / "my model (v2)-final.py")).data.samples("train") == 12
+
+
+def test_that_the_first_model_of_a_tuple_is_used_and_said(project):
+    subject = open_subject(
+        project(HEAD + DATA + "def build_model():\n    return nn.Linear(3, 2), nn.MSELoss(), {}\n")
+    )
+    assert isinstance(subject.model, torch.nn.Linear)
+    assert any("gave 3 things" in notice.sentence for notice in subject.notices)
+
+
+def test_that_replicas_are_built_alike(project):
+    subject = open_subject(project(HEAD + MODEL + DATA))
+    assert torch.equal(subject.build_replica().weight, subject.model.weight)
+
+
+def test_that_the_run_is_told_to_build_model(project):
+    spec = project(HEAD + DATA + "def build_model(run):\n    return nn.Linear(3, 2 + len(run))\n")
+    spec = msgspec.structs.replace(spec, runs=(str(Path(spec.root) / "runs" / "one"),))
+    assert open_subject(spec, "one").model.out_features == 5
+
+
+def test_that_every_failure_is_of_the_one_family(project):
+    with pytest.raises(LandscopeError):
+        load_script(Path(project().root) / "missing.py")
