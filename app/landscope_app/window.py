@@ -47,7 +47,7 @@ class MainWindow(QMainWindow):
         self.workspace: Workspace | None = None
         self.docks: Docks | None = None
         self._pending_view: dict[str, Any] | None = None
-        self._closing = False
+        self._closing = self._discarding = False
         self.notice = NoticePanel()
         self.start = StartPage(context)
         self._busy = QLabel("Opening…", alignment=Qt.AlignmentFlag.AlignCenter)
@@ -160,12 +160,12 @@ class MainWindow(QMainWindow):
             self.actions_of.ask_to_close(running)
             return
         self._keep_panels()
-        self.context.close()
+        self.context.close(discard=self._discarding)
         super().closeEvent(event)
 
-    def close_now(self) -> None:
-        """Close without asking."""
-        self._closing = True
+    def close_now(self, *, discard: bool = False) -> None:
+        """Close without asking; what is not saved can be recovered at the next start unless ``discard``."""
+        self._closing, self._discarding = True, discard
         self.close()
 
     # Putting it together.
@@ -195,6 +195,7 @@ class MainWindow(QMainWindow):
         self.start.session_wanted.connect(self.actions_of.open_session)
         self.start.path_wanted.connect(self.open_path)
         self.start.dropped.connect(self.open_dropped)
+        self.start.recovered.connect(self.files.show_recovered)
         context.told.connect(self._tell)
         context.document.listen_state(self._entitle)
         context.engines.jobs_changed.connect(self._enable_jobs)

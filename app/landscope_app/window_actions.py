@@ -188,7 +188,8 @@ class WindowActions:
             window.files.saved.connect(lambda _path: window.close_now())
             self.save()
 
-        closing.ask(window.context.document.dirty, running, save, window.close_now, window)
+        dirty = window.context.document.dirty
+        closing.ask(dirty, running, save, lambda: window.close_now(discard=True), window)
 
     # Help.
 

@@ -201,3 +201,41 @@ def test_that_an_exception_nobody_caught_is_told_and_the_window_stays(window):
     faults._uncaught(ValueError, ValueError("odd"), None)
     assert window.notice.sentence == sentence_for(ValueError("odd"))
     assert window.isVisible()
+
+
+def test_that_results_left_unsaved_by_a_crash_are_offered_and_come_back(window, qapp, tmp_path):
+    opened(window, QUICK)
+    feed(window)
+    wait_until(lambda: not window.context.engines.busy)
+    loss = next(iter(window.context.document.session.planes.values())).values["loss"].copy()
+    window.close_now()  # as after a signal: nothing was asked, the journal stays
+    context = Context(engines=Engines(make_host=fake_host))
+    second = MainWindow(context, DARK)
+    second.show()
+    wait_until(lambda: second.start._rescue.isVisible())
+    second.start._rescue._take()
+    wait_until(lambda: second.workspace is not None and context.document.session.planes)
+    again = next(iter(context.document.session.planes.values())).values["loss"]
+    assert np.array_equal(again, loss, equal_nan=True)
+    assert context.document.dirty
+    second.close_now(discard=True)
+    third = MainWindow(Context(engines=Engines(make_host=fake_host)), DARK)
+    third.show()
+    third.context.background.wait()
+    wait_until(lambda: third.start._recent.count() >= 0 and not third.start._rescue.isVisible(), 2)
+    for other in (second, third):
+        other.close_now()
+        other.deleteLater()
+
+
+def test_that_an_automatic_plane_stops_after_its_preview_and_offers_the_rest(window, monkeypatch):
+    import landscope_app.work.analyses as analyses
+
+    monkeypatch.setattr(analyses, "stops_here", lambda *_args: True)
+    opened(window, PLANE)
+    table = window.context.engines.table
+    wait_until(lambda: table["skip-trajectory"].state == "done")
+    assert "Preview of 5×5" in table["skip-trajectory"].sentence
+    left = window.analyses.refinement("skip-trajectory")
+    assert (left.points, left.grid) == (5, 9)
+    assert all("cancelled" not in line.sentence for line in window.context.document.session.log)

@@ -69,10 +69,10 @@ class Engines(QObject):
         self.jobs_changed.emit()
         return row.id
 
-    def cancel(self, name: str) -> None:
-        """Ask a job to stop; it shows "Stopping…" at once."""
+    def cancel(self, name: str, because: str = "") -> None:
+        """Ask a job to stop; it shows "Stopping…" at once. ``because``: see ``JobTable.stopping``."""
         row = self.table[name]
-        self.table.stopping(name)
+        self.table.stopping(name, because)
         if row.active:
             self._host(row.queue).send(j.CancelJob(id=name))
             self._watch.start()

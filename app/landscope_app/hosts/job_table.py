@@ -24,6 +24,7 @@ class JobRow:
         what: what is being done just now. sentence: how it ended. answer: of ``Done``.
         began, ended, asked_to_stop: ``time.monotonic()``, 0 = not yet. lost: its host died.
         budget_s: seconds after which it stops by itself at the next good place, 0 = goes to its end.
+        because: why it was told to stop although nobody cancelled it.
     """
 
     id: str
@@ -43,6 +44,7 @@ class JobRow:
     asked_to_stop: float = 0.0
     lost: bool = False
     budget_s: float = 0.0
+    because: str = ""
 
     @property
     def share(self) -> float:
@@ -149,6 +151,8 @@ class JobTable:
     def _end(self, row: JobRow, body: e.AnyBody) -> None:
         if isinstance(body, e.Done):
             self._finish(row.id, "done", body.summary, answer=dict(body.answer))
+        elif row.because:
+            self._finish(row.id, "done", row.because)
         elif isinstance(body, e.Failed):
             self._finish(row.id, "failed", body.sentence, detail=body.detail)
         else:
@@ -157,9 +161,14 @@ class JobTable:
     def _finish(self, name: str, state: JobState, sentence: str, **more: object) -> None:
         self._change(name, state=state, sentence=sentence, ended=self._clock(), eta_s=None, **more)
 
-    def stopping(self, name: str) -> None:
-        """Somebody asked the job to stop: a queued one ends now, a running one at its next safe point."""
+    def stopping(self, name: str, because: str = "") -> None:
+        """Somebody asked the job to stop: a queued one ends now, a running one at its next safe point.
+
+        ``because``: it has done what it was to do; then it ends as done, with this sentence.
+        """
         row = self._rows[name]
+        if because:
+            self._change(name, because=because)
         if row.state == "queued":
             self._finish(name, "cancelled", "Cancelled before it began.")
         elif row.state in ("running", "paused"):

@@ -92,10 +92,10 @@ class Document:
         self._recorder.log(level, sentence, detail)
         self._tell_log()
 
-    def replace(self, session: Session, path: Path | None = None) -> None:
-        """Show another session; observers read everything anew."""
+    def replace(self, session: Session, path: Path | None = None, *, unsaved: bool = False) -> None:
+        """Show another session; observers read everything anew. ``unsaved``: it is in no file (recovered)."""
         self.close()
-        self._session, self._path, self._was_dirty = session, path, False
+        self._session, self._path, self._was_dirty = session, path, unsaved
         for callback in tuple(self._listeners):
             callback(None)
         self._tell_state()
@@ -130,11 +130,11 @@ class Document:
         """Writing failed."""
         self._touch()
 
-    def close(self) -> None:
-        """End the journal; it stays for recovery if results were not saved."""
+    def close(self, *, discard: bool = False) -> None:
+        """End the journal; it stays for recovery if results were not saved, unless ``discard``."""
         made, self._made = self._made, None
         if made is not None:
-            made.close(discard=not self._was_dirty)
+            made.close(discard=discard or not self._was_dirty)
 
     @property
     def _recorder(self) -> Recorder:

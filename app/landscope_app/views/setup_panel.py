@@ -80,7 +80,6 @@ class SetupPanel(QDialog):
 
         def work() -> str:
             from landscope.project.candidates import write_adapter
-
             from landscope.project.trust import trust
 
             made = write_adapter(root, script, picked["Model"], picked["Data"], picked["Loss"] or None)

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from landscope_app.settings.store import Recent
+from landscope_app.views.rescue import RescueCard
 from landscope_app.work.context import Context
 
 _ROW, _RECENT_HEIGHT = 30, 252
@@ -32,6 +33,7 @@ class StartPage(QWidget):
         sample_wanted(), project_wanted(), session_wanted(): a button was pressed.
         path_wanted(str): a recent entry was chosen.
         dropped(list[str]): files or folders were dropped.
+        recovered(Session): unsaved results of an earlier window are wanted back.
     """
 
     sample_wanted = Signal()
@@ -39,6 +41,7 @@ class StartPage(QWidget):
     session_wanted = Signal()
     path_wanted = Signal(object)
     dropped = Signal(object)
+    recovered = Signal(object)
 
     def __init__(self, context: Context, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -56,6 +59,9 @@ class StartPage(QWidget):
         column.addWidget(_label("Landscope", "title"))
         column.addWidget(_label("See how a PyTorch network trained.", "muted"))
         column.addSpacing(6)
+        self._rescue = RescueCard(context)
+        self._rescue.recovered.connect(self.recovered)
+        column.addWidget(self._rescue)
         column.addLayout(self._cards())
         column.addWidget(self._drop_area())
         column.addWidget(_label("Recent", "heading"))
@@ -73,6 +79,7 @@ class StartPage(QWidget):
         """List the recent entries; which of them still exist is looked up off the GUI thread."""
         recent = list(self._context.settings.recent)
         self._fill(recent, {})
+        self._rescue.look()
         self._context.background.run(
             lambda: {item.path: Path(item.path).exists() for item in recent},
             lambda there: self._fill(list(self._context.settings.recent), there),

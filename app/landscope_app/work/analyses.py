@@ -79,9 +79,15 @@ class Analyses(QObject):
                 continue
             if isinstance(event.body, e.Hello):
                 self._context.devices = event.body.devices
-            self._context.document.take(event)
+            if not self._ends_a_preview(event):
+                self._context.document.take(event)
             if isinstance(event.body, e.Partial) and isinstance(event.body.delta, d.PlaneLevel):
                 self._level(event.job, event.body.delta)
+
+    def _ends_a_preview(self, event: e.Event) -> bool:
+        """Nobody cancelled it: the log need not say so."""
+        row = self._context.engines.table.find(event.job)
+        return isinstance(event.body, e.Cancelled) and row is not None and bool(row.because)
 
     def _level(self, job_id: str, level: d.PlaneLevel) -> None:
         row = self._context.engines.table.find(job_id)
@@ -91,7 +97,7 @@ class Analyses(QObject):
         self._learn(row.job, level.points**2, worked)
         if row.budget_s and stops_here(level.points, row.job.options.grid, worked, row.budget_s):
             self._previewed[row.job.id] = row.job
-            self._context.engines.cancel(job_id)
+            self._context.engines.cancel(job_id, f"Preview of {level.points}×{level.points} points.")
         self.previews_changed.emit()
 
     def _learn(self, job: PlaneJob, evaluations: int, seconds: float) -> None:

@@ -43,8 +43,8 @@ class Context(QObject):
         if not store.save(self.settings):
             self.document.write("warning", f"The settings could not be written to {store.file()}.")
 
-    def close(self) -> None:
-        """End engines and background work."""
+    def close(self, *, discard: bool = False) -> None:
+        """End engines and background work; ``discard`` what is not saved, else it can be recovered."""
         self.engines.close()
         self.background.wait()
-        self.document.close()
+        self.document.close(discard=discard)

@@ -11,8 +11,7 @@ from PySide6.QtCore import QObject, Signal
 
 from landscope.contract import events as e
 from landscope.contract.job import ReadSessionJob
-from landscope.contract.options import ProjectSpec
-from landscope.session.model import LogLine, Session
+from landscope.session.model import Session
 from landscope_app.hosts.job_table import JobRow
 from landscope_app.work.analyses import Analyses
 from landscope_app.work.context import Context
@@ -58,6 +57,15 @@ class SessionFiles(QObject):
         write = self._context.document.file_writer(target)
         self._context.background.run(write, self._was_saved, self._was_not_saved)
 
+    def show_recovered(self, session: Session) -> None:
+        """Show a session that a crash left unsaved."""
+        context = self._context
+        context.engines.restart(session.project.engine.python if session.project else "")
+        self._analyses.forget()
+        context.document.replace(session, unsaved=True)
+        context.document.write("info", "Recovered; save it to keep it.")
+        self.opened.emit(session.view)
+
     def _was_saved(self, target: Path) -> None:
         context = self._context
         context.document.saved()
@@ -81,7 +89,11 @@ class SessionFiles(QObject):
         file, session = self._reading.pop(row.id)
         if row.state != "done":
             return
-        _fill(session, row.answer)
+        try:
+            session.adopt(row.answer)
+        except msgspec.ValidationError as error:
+            self._context.tell("error", f"{file.name} is no usable session ({error}).")
+            return
         context = self._context
         context.engines.restart(session.project.engine.python if session.project else "")
         self._analyses.forget()
@@ -89,13 +101,3 @@ class SessionFiles(QObject):
         context.settings.remember(str(file), "session", time.time())
         context.save_settings()
         self.opened.emit(session.view)
-
-
-def _fill(session: Session, answer: dict[str, Any]) -> None:
-    """What does not travel as deltas."""
-    for name in ("title", "uuid", "created", "saves", "view", "settings"):
-        if name in answer:
-            setattr(session, name, answer[name])
-    if answer.get("project"):
-        session.project = msgspec.convert(answer["project"], ProjectSpec, strict=False)
-    session.log = msgspec.convert(answer.get("log", []), list[LogLine], strict=False)

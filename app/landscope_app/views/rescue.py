@@ -1,0 +1,86 @@
+"""Offering the results that a crash left unsaved."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton
+
+from landscope_app.work.context import Context
+
+if TYPE_CHECKING:
+    from landscope.session.recover import Abandoned
+
+
+class RescueCard(QFrame):
+    """Hidden unless a journal was left behind by a process that is gone.
+
+    Signals:
+        recovered(Session): the person wants it back.
+    """
+
+    recovered = Signal(object)
+
+    def __init__(self, context: Context) -> None:
+        super().__init__()
+        self._context = context
+        self._found: Abandoned | None = None
+        self.setProperty("card", "warning")
+        self._said = QLabel()
+        self._said.setWordWrap(True)
+        take, drop = QPushButton("Recover"), QPushButton("Discard")
+        take.setAccessibleName("Recover the unsaved results")
+        drop.setAccessibleName("Discard the unsaved results")
+        take.setProperty("primary", True)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(16, 10, 12, 10)
+        row.addWidget(self._said, 1)
+        row.addWidget(take)
+        row.addWidget(drop)
+        take.clicked.connect(lambda _checked=False: self._take())
+        drop.clicked.connect(lambda _checked=False: self._drop())
+        self.hide()
+
+    def look(self) -> None:
+        """Look for journals, off the GUI thread."""
+
+        def work() -> list[Abandoned]:
+            from landscope.session.recover import abandoned
+
+            return abandoned()
+
+        self._context.background.run(work, self._show)
+
+    def _show(self, found: list[Abandoned]) -> None:
+        self._found = found[0] if found else None
+        self.setVisible(self._found is not None)
+        if self._found is not None:
+            when = time.strftime("%Y-%m-%d %H:%M", time.localtime(self._found.modified))
+            self._said.setText(f"Results of “{self._found.title}” were not saved ({when}).")
+
+    def _take(self) -> None:
+        if self._found is None:
+            return
+        folder = self._found.folder
+        self.hide()
+
+        def work() -> object:
+            from landscope.session.recover import recover
+
+            return recover(folder)
+
+        self._context.background.run(work, self.recovered.emit)
+
+    def _drop(self) -> None:
+        if self._found is None:
+            return
+        folder = self._found.folder
+
+        def work() -> None:
+            from landscope.session.recover import discard
+
+            discard(folder)
+
+        self._context.background.run(work, lambda _done: self.look())
