@@ -109,18 +109,28 @@ class _Walk:
         kept = np.flatnonzero(~self._frame().buffers)
         states = self._states
         group = states.budget // (2 * max(1, states.bytes_each))
+
+        def load(index: int) -> list[Tensor]:
+            tensors = states.load(names[index])
+            return [tensors[k] for k in kept]
+
         pairs = PairwiseProducts(
-            lambda i: [states.load(names[i])[k] for k in kept],
+            load,
             len(names),
             len(names) if len(names) * states.bytes_each <= states.budget else group,
         )
-        for share in pairs.run():
-            self._token.check()
-            yield self._progress(len(self._checkpoints) * (1 + share), "")
+        try:
+            for share in pairs.run():
+                self._token.check()
+                if share == 1.0 or self._pace.due():
+                    yield self._progress(len(self._checkpoints) * (1 + share), "")
+            distance, cosine = pairs.distance(), pairs.cosine()
+        except CheckpointError as error:  # a file went away since it was measured
+            sentence = f"There is no distance matrix of {self._run}: {error.sentence}"
+            yield Notice(level="warning", sentence=sentence, detail=error.detail)
+            return
         yield Partial(
-            delta=DistanceMatrices(
-                run=self._run, checkpoints=names, distance=pairs.distance(), cosine=pairs.cosine()
-            )
+            delta=DistanceMatrices(run=self._run, checkpoints=names, distance=distance, cosine=cosine)
         )
 
     def _frame(self) -> Frame:
@@ -166,8 +176,8 @@ class _Walk:
         """(7, P) the sums of every parameter."""
         columns = []
         for k, now in enumerate(tensors):
-            self._token.check()
-            columns.append(parameter_sums(now, self._reference[k], *(one[k] for one in self._recent)))
+            earlier = (one[k] for one in self._recent)
+            columns.append(parameter_sums(now, self._reference[k], *earlier, check=self._token.check))
         return np.array(columns, np.float64).reshape(-1, len(Sums._fields)).T
 
     def _delta(self, name: str, rows: dict[str, NDArray[np.float64]]) -> DistancesMeasured:

@@ -38,21 +38,13 @@ class PairwiseProducts:
         self._reference_squared = 0.0
 
     def run(self) -> Iterator[float]:
-        """Sum all products; yields the share done, in (0, 1]."""
+        """Sum all products; yields the share done, in (0, 1], after every parameter."""
         starts = range(0, self._count, self._group)
         groups = [range(k, min(k + self._group, self._count)) for k in starts]
         reference = self._load(0)
-        steps = len(groups) * (len(groups) + 1) // 2
-        done = 0
-        for k, one in enumerate(groups):
-            rows = [self._load(i) for i in one]
-            self._add_own(one, rows, reference)
-            done += 1
+        steps = len(reference) * len(groups) * (len(groups) + 1) // 2
+        for done, _ in enumerate(self._steps(groups, reference), 1):
             yield done / steps
-            for other in groups[k + 1 :]:
-                self._add_cross(one, other, rows, reference)
-                done += 1
-                yield done / steps
 
     def distance(self) -> Matrix:
         """(M, M) ‖θi − θj‖; NaN for checkpoints whose weights are not finite."""
@@ -80,26 +72,35 @@ class PairwiseProducts:
         np.divide(inner, scale, out=out, where=scale > 0)
         return np.clip(out, -1.0, 1.0)
 
-    def _add_own(self, group: range, rows: Sequence[Weights], reference: Weights) -> None:
-        """The products inside one group, and those of its members with the reference."""
-        place = slice(group.start, group.stop)
-        for k, start in enumerate(reference):
-            for base, left in _differences(start, [row[k] for row in rows]):
-                self._products[place, place] += (left @ left.t()).numpy()
-                self._on_reference[place] += (left @ base).numpy()
-                if group.start == 0:
-                    self._reference_squared += float(base @ base)
+    def _steps(self, groups: Sequence[range], reference: Weights) -> Iterator[None]:
+        """One step per parameter and pair of groups."""
+        for k, one in enumerate(groups):
+            rows = [self._load(i) for i in one]
+            for index, start in enumerate(reference):
+                self._add_own(one, start, [row[index] for row in rows])
+                yield
+            for other in groups[k + 1 :]:
+                columns = [self._load(j) for j in other]
+                for index, start in enumerate(reference):
+                    self._add_cross(one, other, start, [row[index] for row in (*rows, *columns)])
+                    yield
 
-    def _add_cross(self, one: range, other: range, rows: Sequence[Weights], reference: Weights) -> None:
-        """The products between two groups."""
-        columns = [self._load(j) for j in other]
+    def _add_own(self, group: range, start: Tensor, rows: Sequence[Tensor]) -> None:
+        """One parameter's products inside a group, and those of its members with the reference."""
+        place = slice(group.start, group.stop)
+        for base, left in _differences(start, rows):
+            self._products[place, place] += (left @ left.t()).numpy()
+            self._on_reference[place] += (left @ base).numpy()
+            if group.start == 0:
+                self._reference_squared += float(base @ base)
+
+    def _add_cross(self, one: range, other: range, start: Tensor, both: Sequence[Tensor]) -> None:
+        """One parameter's products between two groups, whose tensors follow each other in ``both``."""
         here, there = slice(one.start, one.stop), slice(other.start, other.stop)
-        for k, start in enumerate(reference):
-            both = [weights[k] for weights in (*rows, *columns)]
-            for _, left in _differences(start, both):
-                products = (left[: len(one)] @ left[len(one) :].t()).numpy()
-                self._products[here, there] += products
-                self._products[there, here] += products.T
+        for _, left in _differences(start, both):
+            products = (left[: len(one)] @ left[len(one) :].t()).numpy()
+            self._products[here, there] += products
+            self._products[there, here] += products.T
 
     def _direct(self, i: int, j: int) -> float:
         """Σ (θi − θj)²."""

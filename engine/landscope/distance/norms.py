@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import torch
@@ -34,11 +34,20 @@ class Sums(NamedTuple):
 
 
 def parameter_sums(
-    current: Tensor, reference: Tensor, previous: Tensor | None = None, before: Tensor | None = None
+    current: Tensor,
+    reference: Tensor,
+    previous: Tensor | None = None,
+    before: Tensor | None = None,
+    *,
+    check: Callable[[], None] = lambda: None,
 ) -> Sums:
-    """All sums of one parameter from its values at t, 0, t − 1 and t − 2 (same shape, any float dtype)."""
+    """All sums of one parameter from its values at t, 0, t − 1 and t − 2 (same shape, any float dtype).
+
+    ``check`` is called at every block; what it raises stops the sums.
+    """
     norm = dot = distance = update = turn = 0.0
     for now, start, last, older in _blocks(current, reference, previous, before):
+        check()
         moved = now - start
         norm += _dot(now, now)
         dot += _dot(now, start)

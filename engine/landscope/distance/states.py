@@ -20,10 +20,10 @@ class RunStates:
         frame: None until a checkpoint was read. bytes_each: size of one checkpoint's tensors.
     """
 
-    def __init__(self, folder: Path, *, trusted: bool, budget: int = BUDGET) -> None:
+    def __init__(self, folder: Path, *, trusted: bool, budget: int | None = None) -> None:
         self.frame: Frame | None = None
         self.bytes_each = 0
-        self.budget = budget
+        self.budget = BUDGET if budget is None else budget
         self._folder = folder
         self._trusted = trusted
         self._kept: dict[str, list[Tensor]] = {}

@@ -24,7 +24,7 @@ def working(values: Tensor) -> Tensor:
 
 def wide(values: Tensor) -> Tensor:
     """The values as float64 where float64 can live."""
-    return values.to(wide_device(values.device), torch.float64)
+    return values.to(wide_device(values.device)).to(torch.float64)  # two steps: MPS cannot cast to it
 
 
 def finite_rows(rows: Tensor) -> Tensor:
@@ -35,4 +35,4 @@ def finite_rows(rows: Tensor) -> Tensor:
 def mean_row(rows: Tensor) -> Tensor:
     """Mean of the rows of (n, D), n ≥ 1, in float64 then rounded; exact for a column that never changes."""
     first = wide(rows[:1])
-    return (first[0] + (wide(rows) - first).mean(0)).to(rows.device, rows.dtype)
+    return (first[0] + (wide(rows) - first).mean(0)).to(rows.dtype).to(rows.device)

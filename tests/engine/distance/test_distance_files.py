@@ -12,6 +12,7 @@ from landscope.contract.errors import CheckpointError, JobCancelled
 from landscope.contract.events import Notice, Partial, Progress
 from landscope.contract.job import CancelToken, DistanceJob
 from landscope.contract.options import DistanceOptions, ProjectSpec
+from landscope.distance import states
 from landscope.distance.analysis import analyse_files
 
 
@@ -137,6 +138,19 @@ def test_that_cancelling_stops_before_the_next_checkpoint(tmp_path):
             if isinstance(update, Progress):
                 token.cancel()
     assert len(_deltas(seen, DistancesMeasured)) == 1
+
+
+def test_that_a_file_that_vanishes_before_the_matrices_costs_only_them(tmp_path, monkeypatch):
+    monkeypatch.setattr(states, "BUDGET", 0)  # nothing stays in memory between the passes
+    _write(tmp_path, *(_state(k) for k in range(3)))
+    seen = []
+    for update in _analyse(tmp_path):
+        seen.append(update)
+        if isinstance(update, Progress) and update.done == 3:
+            (tmp_path / "step_1.pt").unlink()
+    assert len(_deltas(seen, DistancesMeasured)) == 3
+    assert not _deltas(seen, DistanceMatrices)
+    assert [u.level for u in seen if isinstance(u, Notice)] == ["warning"]
 
 
 def test_that_progress_ends_at_its_total(tmp_path):
