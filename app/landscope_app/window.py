@@ -54,7 +54,7 @@ class MainWindow(QMainWindow):
         self._stack = QStackedWidget()
         self._frame()
         self.actions_of = WindowActions(self)
-        self.registry = ActionRegistry(self, theme)
+        self.registry = ActionRegistry(self)
         self.registry.add(*all_actions(self.actions_of.handlers()))
         self.registry.build_menus()
         self.toolbar = self.registry.build_toolbar()
@@ -63,6 +63,7 @@ class MainWindow(QMainWindow):
         self._connect()
         self._enable()
         self._entitle()
+        QTimer.singleShot(0, self, lambda: self.registry.apply_theme(self.theme))
 
     def open_path(self, path: str) -> None:
         """Open a project, a script, a session or the word ``sample``."""

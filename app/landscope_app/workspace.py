@@ -76,6 +76,7 @@ class Workspace(QWidget):
         bar.refine_wanted.connect(lambda: self._analyses.refine(self.landscape.plane_id))
         self._analyses.previews_changed.connect(self._soon)
         self.landscape.camera_changed.connect(lambda _camera: self.view_changed.emit())
+        self.landscape.kind_changed.connect(self._kind_shown)
         self.landscape.notice.connect(lambda sentence: context.tell("info", str(sentence)))
         context.selection.listen(self._selected)
         context.document.listen(lambda delta: self._soon() if isinstance(delta, RunListed) else None)
@@ -89,6 +90,11 @@ class Workspace(QWidget):
             self.landscape.show_kind(kind)  # type: ignore[arg-type]
         self._refresh()
         self.view_changed.emit()
+
+    def _kind_shown(self, kind: str) -> None:
+        """Without OpenGL a surface is shown as a map: the bar says what is there."""
+        if self.choices.kind != "losses":
+            self.choices.show_kind(kind)
 
     def _selected(self, _changed: frozenset[str]) -> None:
         self._soon()

@@ -44,9 +44,8 @@ class ActionSpec:
 class ActionRegistry:
     """Makes a QAction of every spec and puts it wherever it belongs."""
 
-    def __init__(self, window: QMainWindow, theme: Theme) -> None:
+    def __init__(self, window: QMainWindow) -> None:
         self._window = window
-        self._theme = theme
         self._specs: dict[str, ActionSpec] = {}
         self._actions: dict[str, QAction] = {}
         self._groups: dict[str, QActionGroup] = {}
@@ -100,8 +99,7 @@ class ActionRegistry:
         return bar
 
     def apply_theme(self, theme: Theme) -> None:
-        """Redraw the icons."""
-        self._theme = theme
+        """Draw the icons. Not done at first: drawing them takes longer than showing the window."""
         for name, spec in self._specs.items():
             if spec.icon:
                 self._actions[name].setIcon(icon(spec.icon, theme))
@@ -123,8 +121,6 @@ class ActionRegistry:
         action.setToolTip(_tooltip(spec))
         action.setStatusTip(spec.tip)
         action.setCheckable(spec.checkable)
-        if spec.icon:
-            action.setIcon(icon(spec.icon, self._theme))
         if spec.group:
             self._groups.setdefault(spec.group, QActionGroup(self._window)).addAction(action)
         action.triggered.connect(spec.run if spec.checkable else lambda _checked=False: spec.run())

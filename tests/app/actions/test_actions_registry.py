@@ -8,7 +8,7 @@ from landscope_app.actions.match import score
 from landscope_app.actions.palette import CommandPalette
 from landscope_app.actions.registry import ActionRegistry, ActionSpec
 from landscope_app.actions.sheet import sheet_html
-from landscope_app.theme.colors import DARK, LIGHT
+from landscope_app.theme.colors import LIGHT
 
 
 class Handlers(dict):
@@ -31,7 +31,7 @@ def window(qapp):
 
 @pytest.fixture
 def registry(window):
-    made = ActionRegistry(window, DARK)
+    made = ActionRegistry(window)
     made.do = Handlers()
     made.add(*all_actions(made.do))
     return made
@@ -98,3 +98,19 @@ def test_that_matching_prefers_beginnings_of_words_and_refuses_missing_letters()
     assert score("os", "Open session") > score("os", "Close")
     assert score("xyz", "Open session") == 0
     assert score("", "anything") > 0
+
+
+def test_that_icons_are_drawn_in_the_theme(registry):
+    assert registry["file.save"].icon().isNull()
+    registry.apply_theme(LIGHT)
+    image = registry["file.save"].icon().pixmap(32, 32).toImage()
+    darkest = min(
+        (
+            image.pixelColor(x, y)
+            for x in range(32)
+            for y in range(32)
+            if image.pixelColor(x, y).alpha() == 255
+        ),
+        key=lambda colour: colour.lightness(),
+    )
+    assert darkest.name() == LIGHT.text
