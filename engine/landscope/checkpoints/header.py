@@ -12,7 +12,7 @@ from typing import IO, Any
 
 from landscope.checkpoints.records import ITEM_SIZES, Storage, TruncatedError
 from landscope.checkpoints.safetensors_file import read_safetensors
-from landscope.checkpoints.sniff import Sniffed, read_index, sniff
+from landscope.checkpoints.sniff import Sniffed, read_index, sniff, why_not_torch
 from landscope.checkpoints.unpickle import RestrictedUnpickler
 from landscope.contract.errors import CheckpointError
 
@@ -88,7 +88,7 @@ def read_header(path: Path, sniffed: Sniffed | None = None) -> Header:
 
 def _read_zip(path: Path) -> Header:
     try:
-        with path.open("rb") as file, zipfile.ZipFile(file) as archive:
+        with path.open("rb") as file, _archive(path, file) as archive:
             members = _checked_members(path, archive)
             prefix = next(n for n in members if n.endswith("data.pkl") and n.count("/") <= 1)[
                 : -len("data.pkl")
@@ -102,9 +102,22 @@ def _read_zip(path: Path) -> Header:
     return Header(path, "zip", tree, refused)
 
 
+def _archive(path: Path, file: IO[bytes]) -> zipfile.ZipFile:
+    """The opened archive. Its table of members comes last: an archive without one was cut off."""
+    try:
+        return zipfile.ZipFile(file)
+    except zipfile.BadZipFile as error:
+        if "not a zip file" in str(error):
+            raise TruncatedError(f"{path.name}: truncated zip archive: still being written?") from error
+        raise
+
+
 def _checked_members(path: Path, archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
     """Members by name. torch stores them uncompressed; anything else is a trap, not a checkpoint."""
     members = {info.filename: info for info in archive.infolist()}
+    reason = why_not_torch(members)
+    if reason:
+        raise CheckpointError(f"{path.name}: {reason}")
     if any(info.compress_type != zipfile.ZIP_STORED for info in members.values()):
         raise CheckpointError(f"{path.name}: has compressed members, which torch never writes; refused")
     if sum(info.file_size for info in members.values()) > path.stat().st_size:
@@ -140,9 +153,15 @@ def _unpickle(
     path: Path, file: IO[bytes], locate: Callable[[str], Storage | None]
 ) -> tuple[Any, tuple[str, ...]]:
     unpickler = RestrictedUnpickler(file, locate)
+    return _loaded(path, unpickler), tuple(unpickler.refused)
+
+
+def _loaded(path: Path, unpickler: RestrictedUnpickler) -> Any:
     try:
-        return unpickler.load(), tuple(unpickler.refused)
+        return unpickler.load()
     except _PICKLE_ERRORS as error:
+        if isinstance(error, EOFError) or "truncated" in str(error):
+            raise TruncatedError(f"{path.name}: truncated: still being written?") from error
         raise CheckpointError(
             f"{path.name}: its pickle cannot be read ({type(error).__name__}: {error})"
         ) from error
@@ -150,17 +169,12 @@ def _unpickle(
 
 def _read_legacy(path: Path) -> Header:
     """Files before torch 1.6: four pickles, the list of storage keys, then the storages one after another."""
-    places: dict[str, Storage] = {}
-    pending: list[str] = []
     with path.open("rb") as file:
         for _ in range(3):
             _unpickle(path, file, lambda _key: None)
         begin = file.tell()
-        first = RestrictedUnpickler(file, lambda key: pending.append(key))
-        try:
-            first.load()
-        except _PICKLE_ERRORS as error:
-            raise CheckpointError(f"{path.name}: its pickle cannot be read ({error})") from error
+        first = RestrictedUnpickler(file, lambda _key: None)
+        _loaded(path, first)
         keys, _ = _unpickle(path, file, lambda _key: None)
         places = _legacy_storages(path, file, [str(key) for key in keys], first.storages)
         file.seek(begin)

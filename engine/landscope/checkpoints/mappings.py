@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -75,7 +76,7 @@ def _rank(candidate: Candidate) -> tuple[bool, bool, int, int]:
 
 
 def _size(candidate: Candidate) -> int:
-    return sum(int(np.prod(t.shape)) for t in candidate.tensors.values())
+    return sum(math.prod(t.shape) for t in candidate.tensors.values())
 
 
 def _walk(tree: Any) -> Iterator[Candidate]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import zipfile
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -50,30 +50,23 @@ def sniff(path: Path) -> Sniffed:
     if not head:
         return Sniffed("truncated", "empty file: still being written?")
     if head[:4] == b"PK\x03\x04":
-        return _sniff_zip(path)
+        return Sniffed("zip")  # what kind of archive is told by its members, when it is opened
     return _sniff_head(path, head)
 
 
-def _sniff_zip(path: Path) -> Sniffed:
-    try:
-        if not zipfile.is_zipfile(path):
-            return Sniffed("truncated", "truncated zip archive: still being written?")
-        with zipfile.ZipFile(path) as archive:
-            names = archive.namelist()
-    except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
-        return Sniffed("unusable", f"damaged zip archive ({error})")
+def why_not_torch(members: Iterable[str]) -> str:
+    """What a zip archive with these members is, when it is no torch checkpoint; empty when it is one."""
+    names = list(members)
     tails = {name.split("/", 1)[-1] for name in names}
     if "constants.pkl" in tails or any("/code/" in f"/{name}" for name in names):
-        return Sniffed("unusable", "TorchScript archive: save its state_dict() instead")
+        return "TorchScript archive: save its state_dict() instead"
     if "data.pkl" in tails:
-        return Sniffed("zip")
+        return ""
     if any(name.startswith("models/") or "archive_format" in name for name in names):
-        return Sniffed(
-            "unusable", "exported program (torch.export): save the state_dict() of the model instead"
-        )
+        return "exported program (torch.export): save the state_dict() of the model instead"
     if any(name.endswith(".npy") for name in names):
-        return Sniffed("unusable", "NumPy archive (.npz), not a torch checkpoint")
-    return Sniffed("unusable", "zip archive without torch data")
+        return "NumPy archive (.npz), not a torch checkpoint"
+    return "zip archive without torch data"
 
 
 _MAGIC: tuple[tuple[bytes, str], ...] = (

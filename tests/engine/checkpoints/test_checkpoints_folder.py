@@ -108,6 +108,15 @@ def test_that_one_bad_file_never_stops_the_rest(tmp_path):
     assert {info.state for info in listed.others} == {"skipped"}
 
 
+@pytest.mark.parametrize("share", [0.05, 0.3, 0.8])
+def test_that_a_legacy_file_still_being_written_is_waited_for(tmp_path, share):
+    path = tmp_path / "model_1.pt"
+    torch.save(state(0), path, _use_new_zipfile_serialization=False)
+    content = path.read_bytes()
+    path.write_bytes(content[: int(len(content) * share)])
+    assert [info.state for info in list_run(tmp_path).others] == ["waiting"]
+
+
 def test_that_a_file_still_being_written_is_waited_for(tmp_path):
     save(tmp_path, ["model_1.pt"])
     content = (tmp_path / "model_1.pt").read_bytes()
