@@ -181,10 +181,13 @@ class SetupPanel(QDialog):
 
 
 def probe_text(answer: dict[str, Any]) -> str:
-    """What the test found, in a few words."""
-    return (
-        "It works: " + ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in answer.items()) + "."
-    )
+    """What the test found: one line per split, with loss, metrics and the shapes of a batch."""
+    lines = [f"It works: {answer.get('parameters', 0):,} parameters on {answer.get('device', 'cpu')}."]
+    for split, found in answer.get("splits", {}).items():
+        values = {"loss": found["loss"], **found["metrics"]}
+        numbers = ", ".join(f"{name} {value:.4g}" for name, value in values.items())
+        lines.append(f"{split}: {found['samples']:,} samples, {numbers}, a batch is {found['shapes']}.")
+    return "\n".join(lines)
 
 
 def _combo(name: str) -> QComboBox:
