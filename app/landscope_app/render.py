@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,8 @@ from landscope.contract.errors import LandscopeError
 if TYPE_CHECKING:
     from landscope.session.model import Session
     from landscope_app.plots.charts import Chart
+    from landscope_app.plots.landscape_chart import Display
+    from landscope_app.state.camera import Camera
     from landscope_app.theme.colors import Theme
 
 SIZE = (1280, 860)
@@ -67,10 +69,10 @@ class _Rendering:
             print("This session holds no results yet, so there is nothing to draw.", file=sys.stderr)
         return _FAILED if self._failures or not written else _GOOD
 
-    def _try(self, save: object, file_name: str) -> int:
+    def _try(self, save: Callable[[Path], bool], file_name: str) -> int:
         path = self._options.output / file_name
         try:
-            done = save(path)  # type: ignore[operator]
+            done = save(path)
         except LandscopeError as error:
             print(f"{file_name}: {error.sentence}", file=sys.stderr)
             self._failures += 1
@@ -99,8 +101,9 @@ class _Rendering:
         if shown is None:
             return False
         look = Look(self._theme, _camera(view), self._last(self._session.planes[name].opened.run))
+        width, height = self._options.size
         try:
-            save_surface(shown, look, path, *self._options.size, self._options.transparent)
+            save_surface(shown, look, path, width, height, self._options.transparent)
         except NoOpenGLError:
             self._has_gl = False
             print("No OpenGL was found here, so planes are drawn as contour maps only.", file=sys.stderr)
@@ -153,13 +156,13 @@ class _Rendering:
         return found if isinstance(found, dict) else {}
 
 
-def _display(view: dict[str, object]) -> object:
+def _display(view: dict[str, object]) -> Display:
     from landscope_app.plots.landscape_chart import Display
 
     return Display(scale=str(view.get("scale", "auto")), colour_map=str(view.get("colour_map", "")))
 
 
-def _camera(view: dict[str, object]) -> object:
+def _camera(view: dict[str, object]) -> Camera:
     from landscope_app.state.camera import Camera
 
     kept = view.get("camera")

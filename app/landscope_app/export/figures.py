@@ -6,7 +6,7 @@ import io
 from collections.abc import Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,16 +86,18 @@ def drawn(charts: Sequence[Chart], theme: Theme, width: int, height: int) -> Ite
     from matplotlib.figure import Figure
 
     scale = text_scale(width // max(1, len(charts)), height)
-    with mpl.rc_context(settings(theme, scale)):
+    chosen: Any = settings(theme, scale)
+    with mpl.rc_context(chosen):
         figure = Figure(figsize=(width / DPI, height / DPI), dpi=DPI, layout=_layout(charts))
         FigureCanvasAgg(figure)
-        figure.get_layout_engine().set(w_pad=0.12 * scale, h_pad=0.12 * scale)  # type: ignore[union-attr]
+        layout: Any = figure.get_layout_engine()
+        layout.set(w_pad=0.12 * scale, h_pad=0.12 * scale)
         for axes, chart in zip(figure.subplots(1, len(charts), squeeze=False)[0], charts, strict=True):
             _draw(axes, chart, theme, scale)
         yield figure
 
 
-def _layout(charts: Sequence[Chart]) -> str:
+def _layout(charts: Sequence[Chart]) -> Literal["compressed", "constrained"]:
     """Maps keep their proportions: ``compressed`` closes the gaps that this leaves."""
     return "compressed" if any(isinstance(chart, FieldChart) for chart in charts) else "constrained"
 

@@ -61,9 +61,10 @@ class QuietAxis(pg.AxisItem):  # type: ignore[misc]
 def themed_plot(theme: Theme, right: bool = False) -> pg.PlotWidget:
     """An empty plot with quiet axes, no menu, no buttons, in the colours of ``theme``."""
     sides = ("left", "bottom", "right") if right else ("left", "bottom")
-    plot = pg.PlotWidget(axisItems={side: QuietAxis(side) for side in sides})
-    plot.setMenuEnabled(False)
+    plot = pg.PlotWidget(axisItems={side: QuietAxis(side) for side in sides}, enableMenu=False)
     plot.hideButtons()
+    # pyqtgraph makes this menu all the same, without a parent: it would outlive the plot.
+    plot.getPlotItem().ctrlMenu.setParent(plot)
     plot.getPlotItem().layout.setContentsMargins(2, 2, 2, 2)
     style_plot(plot, theme)
     return plot

@@ -173,7 +173,10 @@ def contour_lines(chart: FieldChart) -> tuple[NDArray[np.float64], NDArray[np.fl
         return np.empty(0), np.empty(0)
     generator = contour_generator(chart.alpha, chart.beta, z)
     gap = np.full((1, 2), np.nan)
-    pieces = [part for level in chart.levels for line in generator.lines(level) for part in (line, gap)]
+    pieces: list[NDArray[np.float64]] = []
+    for level in chart.levels:
+        for line in generator.lines(level):
+            pieces += [np.asarray(line, float), gap]
     joined = np.concatenate(pieces) if pieces else np.empty((0, 2))
     return joined[:, 0], joined[:, 1]
 

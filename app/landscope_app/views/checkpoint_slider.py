@@ -22,6 +22,9 @@ INTERVAL_MS = 500
 class CheckpointSlider(LiveView):
     """Moves the selection through the checkpoints of the current run.
 
+    Attributes:
+        interval_ms: how long each checkpoint stays while playing.
+
     Signals:
         playing_changed: whether it plays.
     """
@@ -31,7 +34,7 @@ class CheckpointSlider(LiveView):
     def __init__(self, document: Document, selection: Selection, theme: Theme) -> None:
         super().__init__(document, selection, theme)
         self._player = QTimer(self)
-        self._player.setInterval(INTERVAL_MS)
+        self.interval_ms = INTERVAL_MS
         self._player.timeout.connect(self._advance)
         self._buttons = {
             "first": self._button("First checkpoint", self.go_first),
@@ -81,7 +84,7 @@ class CheckpointSlider(LiveView):
         """Move one checkpoint further every half second; from the end, start anew."""
         if self.slider.value() == self.slider.maximum():
             self.go_first()
-        self._player.start()
+        self._player.start(self.interval_ms)
         self._show_playing()
 
     def pause(self) -> None:
@@ -121,7 +124,7 @@ class CheckpointSlider(LiveView):
     def apply_theme(self, theme: Theme) -> None:
         """Take other colours and fonts."""
         super().apply_theme(theme)
-        self.setStyleSheet(
+        sheet = (
             "QToolButton { background: transparent; border: 1px solid transparent;"
             " border-radius: 6px; padding: 4px; }"
             f"QToolButton:hover {{ background: {theme.raised}; }}"
@@ -129,6 +132,7 @@ class CheckpointSlider(LiveView):
         )
         for kind, button in self._buttons.items():
             button.setIcon(transport_icon(kind, theme.text))
+            button.setStyleSheet(sheet)
         self._show_playing()
 
     def refresh(self) -> None:

@@ -36,13 +36,13 @@ class CheckpointList(LiveView):
     def __init__(self, document: Document, selection: Selection, theme: Theme) -> None:
         super().__init__(document, selection, theme)
         self.tree = _tree()
-        self._hint = Hint(theme, EMPTY)
+        self.hint = Hint(theme, EMPTY)
         self._shown: tuple[object, ...] = ()
         self._items: dict[tuple[str, str], QTreeWidgetItem] = {}
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.tree)
-        layout.addWidget(self._hint)
+        layout.addWidget(self.hint)
         self.tree.currentItemChanged.connect(self._clicked)
 
     def sizeHint(self) -> QSize:
@@ -53,13 +53,23 @@ class CheckpointList(LiveView):
         """Below it names could not be told apart."""
         return QSize(220, 120)
 
+    @property
+    def current_name(self) -> str:
+        """Name of the checkpoint that is marked."""
+        item = self.tree.currentItem()
+        return str(item.data(0, _NAME) or "") if item is not None else ""
+
+    def item(self, run: str, checkpoint: str) -> QTreeWidgetItem | None:
+        """The row of a checkpoint."""
+        return self._items.get((run, checkpoint))
+
     def concerns(self, delta: AnyDelta) -> bool:
         """New files and new losses."""
         return isinstance(delta, RunListed | CheckpointMeasured)
 
     def apply_theme(self, theme: Theme) -> None:
         """Take other colours and fonts."""
-        self._hint.apply_theme(theme)
+        self.hint.apply_theme(theme)
         self._shown = ()
         super().apply_theme(theme)
 
@@ -67,7 +77,7 @@ class CheckpointList(LiveView):
         """Rebuild the rows if the files changed, write their values, mark the current one."""
         runs = self.document.session.runs
         self.tree.setVisible(bool(runs))
-        self._hint.setVisible(not runs)
+        self.hint.setVisible(not runs)
         files = tuple((r.name, r.checkpoints, r.others) for r in runs.values())
         blocked = self.tree.blockSignals(True)
         if files != self._shown:

@@ -26,7 +26,7 @@ class DistanceView(LiveView):
         self.per_layer.setAccessibleName("One curve per layer")
         self.per_layer.setToolTip("One curve per layer instead of the total")
         self.log.setAccessibleName("Logarithmic scale")
-        self.curves, self._hint = CurvesWidget(theme), Hint(theme)
+        self.curves, self.hint = CurvesWidget(theme), Hint(theme)
         self._title_quantities()
         self._lay_out()
         self.quantity.currentIndexChanged.connect(lambda _: self.invalidate())
@@ -45,7 +45,7 @@ class DistanceView(LiveView):
         body = QWidget()
         self._pages = QStackedLayout(body)
         self._pages.addWidget(self.curves)
-        self._pages.addWidget(self._hint)
+        self._pages.addWidget(self.hint)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(2)
@@ -70,15 +70,15 @@ class DistanceView(LiveView):
     def apply_theme(self, theme: Theme) -> None:
         """Take other colours and fonts."""
         self.curves.apply_theme(theme)
-        self._hint.apply_theme(theme)
+        self.hint.apply_theme(theme)
         super().apply_theme(theme)
 
     def refresh(self) -> None:
         """Draw the curves, or say what will be here."""
         self._title_quantities()
         chart = self.chart()
-        self._hint.setText(chart.empty)
-        self._pages.setCurrentWidget(self.curves if chart.series else self._hint)
+        self.hint.setText(chart.empty)
+        self._pages.setCurrentWidget(self.curves if chart.series else self.hint)
         if chart.series:
             self.curves.set_chart(chart)
 

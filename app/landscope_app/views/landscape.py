@@ -35,6 +35,9 @@ from landscope_app.views.shown_planes import Look, Shown, prepare, shown_charts
 if TYPE_CHECKING:
     from PySide6.QtGui import QImage
 
+    from landscope_app.plots.contours import ContourWidget
+    from landscope_app.scene.model import SceneState
+
 Kind = Literal["surface", "contour", "line"]
 NO_GL = "OpenGL 3.3 is not available here, so planes are shown as contour maps."
 
@@ -61,7 +64,7 @@ class LandscapeView(LiveView):
         self._has_gl: bool | None = None
         self._beside = ""
         self.bar = DisplayBar()
-        self._hint, self._contours, self._line = (
+        self.hint, self._contours, self._line = (
             Hint(theme, PLANE_EMPTY),
             ContourPane(theme),
             LineProfile(theme),
@@ -73,7 +76,7 @@ class LandscapeView(LiveView):
         self._connect()
 
     def _lay_out(self) -> None:
-        for page in (self._hint, self._contours, self._line):
+        for page in (self.hint, self._contours, self._line):
             self._pages.addWidget(page)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -205,6 +208,24 @@ class LandscapeView(LiveView):
     def _look(self) -> Look:
         return Look(self.theme, self.camera, self.selection.checkpoint)
 
+    @property
+    def shown_page(self) -> str:
+        """What can be seen: ``surface``, ``contour``, ``line``, or ``hint`` while there is nothing."""
+        pages = {id(self.hint): "hint", id(self._contours): "contour", id(self._line): "line"}
+        return pages.get(id(self._pages.currentWidget()), "surface")
+
+    def surface_states(self) -> tuple[SceneState, ...]:
+        """What the visible 3-D views draw."""
+        return self._surface.states() if self._surface is not None else ()
+
+    def surface_cameras(self) -> tuple[Camera, ...]:
+        """The cameras of both 3-D views; they are always the same."""
+        return tuple(view.camera() for view in self._surface.views) if self._surface is not None else ()
+
+    def contour_widgets(self) -> tuple[ContourWidget, ...]:
+        """Both maps; the second is hidden until something is compared."""
+        return self._contours.views
+
     # What is drawn.
 
     def concerns(self, delta: d.AnyDelta) -> bool:
@@ -216,7 +237,7 @@ class LandscapeView(LiveView):
 
     def apply_theme(self, theme: Theme) -> None:
         """Take other colours and fonts."""
-        for part in (self._hint, self._contours, self._line, self.readout):
+        for part in (self.hint, self._contours, self._line, self.readout):
             part.apply_theme(theme)
         if self._surface is not None:
             self._surface.apply_theme(theme)
@@ -280,8 +301,8 @@ class LandscapeView(LiveView):
         self.readout.set_note(sentence or self._note)
 
     def _say(self, sentence: str) -> None:
-        self._hint.setText(sentence)
-        self._pages.setCurrentWidget(self._hint)
+        self.hint.setText(sentence)
+        self._pages.setCurrentWidget(self.hint)
 
     def _offer(self) -> None:
         session, bar = self.document.session, self.bar

@@ -58,6 +58,11 @@ class LiveView(QWidget):
         if self.isVisible() and not self._timer.isActive():
             self._timer.start()
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a redraw is due."""
+        return self._timer.isActive()
+
     def refresh_now(self) -> None:
         """Redraw at once, also while hidden (for pictures and tests)."""
         self._stale = False

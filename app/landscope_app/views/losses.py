@@ -25,7 +25,7 @@ class LossView(LiveView):
         self.other.setAccessibleName("Metric on the right axis")
         self.log.setAccessibleName("Logarithmic loss")
         self.note = Note(theme, "How it was measured")
-        self.curves, self._hint = CurvesWidget(theme), Hint(theme)
+        self.curves, self.hint = CurvesWidget(theme), Hint(theme)
         self._lay_out()
         self.other.currentIndexChanged.connect(lambda _: self.invalidate())
         self.log.toggled.connect(lambda _: self.invalidate())
@@ -40,7 +40,7 @@ class LossView(LiveView):
         body = QWidget()
         self._pages = QStackedLayout(body)
         self._pages.addWidget(self.curves)
-        self._pages.addWidget(self._hint)
+        self._pages.addWidget(self.hint)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(2)
@@ -53,7 +53,7 @@ class LossView(LiveView):
 
     def apply_theme(self, theme: Theme) -> None:
         """Take other colours and fonts."""
-        for part in (self.note, self.curves, self._hint):
+        for part in (self.note, self.curves, self.hint):
             part.apply_theme(theme)
         super().apply_theme(theme)
 
@@ -62,8 +62,8 @@ class LossView(LiveView):
         self._offer_metrics()
         chart = self.chart()
         self.note.set_note(chart.note)
-        self._hint.setText(chart.empty)
-        self._pages.setCurrentWidget(self.curves if chart.series else self._hint)
+        self.hint.setText(chart.empty)
+        self._pages.setCurrentWidget(self.curves if chart.series else self.hint)
         if chart.series:
             self.curves.set_chart(chart)
 

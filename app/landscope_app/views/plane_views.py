@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from landscope.session.model import Session
 from landscope_app.plots.contours import ContourWidget
+from landscope_app.scene.model import SceneState
 from landscope_app.scene.probe import GlInfo
 from landscope_app.scene.view import SurfaceView
 from landscope_app.state.camera import Camera
@@ -62,6 +63,12 @@ class SurfacePane(QWidget):
         look = Look(self._theme, self.camera, checkpoint)
         for view, state in zip(self.views, shown_scenes(shown, look), strict=False):
             view.set_state(state)
+
+    def states(self) -> tuple[SceneState, ...]:
+        """What the visible views draw."""
+        count = len(self._shown.planes) if self._shown is not None else 0
+        drawn = (view.scene().state for view in self.views[:count])
+        return tuple(state for state in drawn if state is not None)
 
     def apply_theme(self, theme: Theme) -> None:
         """Take other colours; the planes are drawn anew by the next ``show_planes``."""

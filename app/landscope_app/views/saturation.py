@@ -29,7 +29,7 @@ class SaturationView(LiveView):
         for one in STATISTICS:
             self.statistic.addItem(one.title, one.key)
         self.note, self.key = Note(theme, "How it was measured"), Note(theme, "Marks")
-        self.bars, self._hint = BarsWidget(theme), Hint(theme)
+        self.bars, self.hint = BarsWidget(theme), Hint(theme)
         self._lay_out()
         self.statistic.currentIndexChanged.connect(lambda _: self.invalidate())
 
@@ -40,7 +40,7 @@ class SaturationView(LiveView):
         body = QWidget()
         self._pages = QStackedLayout(body)
         self._pages.addWidget(self.bars)
-        self._pages.addWidget(self._hint)
+        self._pages.addWidget(self.hint)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 4)
         layout.setSpacing(2)
@@ -58,7 +58,7 @@ class SaturationView(LiveView):
 
     def apply_theme(self, theme: Theme) -> None:
         """Take other colours and fonts."""
-        for part in (self.note, self.key, self.bars, self._hint):
+        for part in (self.note, self.key, self.bars, self.hint):
             part.apply_theme(theme)
         super().apply_theme(theme)
 
@@ -69,8 +69,8 @@ class SaturationView(LiveView):
         self.key.set_note(_key(chart))
         if chart.bars:
             self.bars.set_chart(chart)
-        self._hint.setText(chart.empty)
-        self._pages.setCurrentWidget(self.bars if chart.bars else self._hint)
+        self.hint.setText(chart.empty)
+        self._pages.setCurrentWidget(self.bars if chart.bars else self.hint)
 
     def chart(self) -> BarChart:
         """What is shown now."""

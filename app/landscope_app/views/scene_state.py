@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from landscope.session.dense import DenseSurface
 from landscope.session.model import Plane
@@ -63,7 +64,7 @@ def scene_state(
     )
 
 
-def plane_path(plane: Plane) -> tuple[tuple[str, ...], np.ndarray | None]:  # type: ignore[type-arg]
+def plane_path(plane: Plane) -> tuple[tuple[str, ...], NDArray[np.float64] | None]:
     """Names and (M, 3) points of the path of the plane's own run; heights are left to the surface (NaN)."""
     found = plane.trajectories.get(plane.opened.run)
     if found is None or not len(found.checkpoints):

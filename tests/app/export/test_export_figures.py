@@ -1,0 +1,83 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fake_session import RUNS, fake_session, names
+from PIL import Image
+
+from landscope.contract.errors import LandscopeError
+from landscope_app.export.figure_style import PICTURE_THEMES
+from landscope_app.export.figures import figure_array, save_figure
+from landscope_app.plots.charts import Chart
+from landscope_app.plots.distance_chart import distance_chart
+from landscope_app.plots.landscape_chart import field_chart, line_chart
+from landscope_app.plots.loss_chart import loss_chart
+from landscope_app.plots.saturation_chart import saturation_chart
+
+RUN = RUNS[0]
+DARK, LIGHT = PICTURE_THEMES["dark"], PICTURE_THEMES["light"]
+
+
+@pytest.fixture(scope="module")
+def charts() -> dict[str, Chart]:
+    session = fake_session()
+    plane = field_chart(session, f"{RUN}-random", names()[3])
+    assert plane is not None
+    return {
+        "saturation": saturation_chart(session, RUN, names()[3]),
+        "losses": loss_chart(session, RUN, names()[3]),
+        "distance": distance_chart(session, RUN, per_layer=True),
+        "line": line_chart(session, f"{RUN}-line"),
+        "plane": plane,
+    }
+
+
+@pytest.mark.parametrize("name", ["saturation", "losses", "distance", "line", "plane"])
+def test_that_every_chart_can_be_a_png_of_exactly_the_size_asked(
+    charts: dict[str, Chart], name: str, tmp_path: Path
+) -> None:
+    path = save_figure((charts[name],), tmp_path / f"{name}.png", DARK, 433, 307)
+    with Image.open(path) as image:
+        assert image.size == (433, 307)
+        pixels = np.asarray(image.convert("RGB"))
+    assert tuple(int(c) for c in pixels[2, 2]) == tuple(bytes.fromhex(DARK.panel[1:]))
+    assert len(np.unique(pixels.reshape(-1, 3), axis=0)) > 50
+
+
+def test_that_svg_and_pdf_are_written_and_stay_the_same(charts: dict[str, Chart], tmp_path: Path) -> None:
+    svg = save_figure((charts["line"],), tmp_path / "line.svg", LIGHT, 500, 300)
+    assert b"<svg" in svg.read_bytes()[:600]
+    pdf = save_figure((charts["plane"],), tmp_path / "plane.pdf", LIGHT, 500, 300)
+    assert pdf.read_bytes().startswith(b"%PDF")
+
+
+def test_that_a_transparent_figure_has_no_background(charts: dict[str, Chart]) -> None:
+    opaque = figure_array((charts["losses"],), LIGHT, 300, 200)
+    clear = figure_array((charts["losses"],), LIGHT, 300, 200, transparent=True)
+    assert opaque[1, 1, 3] == 255
+    assert clear[1, 1, 3] == 0
+    assert clear[..., 3].max() == 255
+
+
+def test_that_two_planes_stand_side_by_side(charts: dict[str, Chart]) -> None:
+    pair = figure_array((charts["plane"], charts["plane"]), DARK, 800, 300).astype(int)
+    coloured = np.ptp(pair[..., :3], axis=2) > 60
+    assert coloured[:, :400].sum() == pytest.approx(coloured[:, 400:].sum(), rel=0.05)
+
+
+def test_that_an_unknown_ending_gets_a_sentence(charts: dict[str, Chart], tmp_path: Path) -> None:
+    with pytest.raises(LandscopeError, match=r"use \.png, \.svg or \.pdf"):
+        save_figure((charts["line"],), tmp_path / "line.bmp", LIGHT, 300, 200)
+
+
+def test_that_a_missing_folder_gets_a_sentence(charts: dict[str, Chart], tmp_path: Path) -> None:
+    with pytest.raises(LandscopeError, match="cannot be written"):
+        save_figure((charts["line"],), tmp_path / "no" / "line.png", LIGHT, 300, 200)
+
+
+def test_that_the_settings_of_matplotlib_are_left_alone(charts: dict[str, Chart]) -> None:
+    import matplotlib as mpl
+
+    before = dict(mpl.rcParams)
+    figure_array((charts["losses"],), DARK, 300, 200)
+    assert dict(mpl.rcParams) == before

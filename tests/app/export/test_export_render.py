@@ -1,0 +1,89 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from fake_session import RUNS, fake_session
+from PIL import Image
+
+from landscope.session.model import Session
+from landscope.session.write import save
+from landscope_app import render
+from landscope_app.scene.offscreen import NoOpenGLError
+
+RUN = RUNS[0]
+
+
+@pytest.fixture(scope="module")
+def session_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("session") / "one.h5"
+    save(fake_session((RUN,)), path)
+    return path
+
+
+def _flat_names(kind: str) -> set[str]:
+    stems = {"saturation", "losses", "distance", "distance-layers", "line"}
+    names = {f"{stem}-{RUN}{'-line' if stem == 'line' else ''}.{kind}" for stem in stems}
+    return names | {f"contour-{RUN}-{plane}.{kind}" for plane in ("trajectory", "random")}
+
+
+@pytest.mark.gl
+def test_that_a_machine_without_screen_renders_every_picture(session_file: Path, tmp_path: Path) -> None:
+    environment = {
+        k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
+    }
+    command = [sys.executable, "-m", "landscope_app.render", str(session_file), "-o", str(tmp_path)]
+    done = subprocess.run(
+        [*command, "--size", "400x300", "--theme", "dark"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    surfaces = {f"surface-{RUN}-{plane}.png" for plane in ("trajectory", "random")}
+    assert {p.name for p in tmp_path.iterdir()} == _flat_names("png") | surfaces
+    assert {Path(line).name for line in done.stdout.split("\n") if line} == _flat_names("png") | surfaces
+    for path in tmp_path.iterdir():
+        with Image.open(path) as image:
+            assert image.size == (400, 300)
+
+
+def test_that_without_opengl_maps_are_written_and_it_is_said_once(
+    session_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise NoOpenGLError("none here")
+
+    monkeypatch.setattr("landscope_app.export.surface.save_surface", refuse)
+    code = render.main([str(session_file), "-o", str(tmp_path), "--size", "300x200"])
+    assert code == 0
+    assert {p.name for p in tmp_path.iterdir()} == _flat_names("png")
+    assert capsys.readouterr().err.count("No OpenGL") == 1
+
+
+def test_that_a_file_that_is_no_session_gets_a_sentence_and_code_two(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bad = tmp_path / "bad.h5"
+    bad.write_text("not a session")
+    assert render.main([str(bad), "-o", str(tmp_path / "out")]) == 2
+    assert "bad.h5" in capsys.readouterr().err
+
+
+def test_that_an_empty_session_is_said_to_be_empty(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "empty.h5"
+    save(Session(), path)
+    assert render.main([str(path), "-o", str(tmp_path / "out")]) == 1
+    assert "no results yet" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("wrong", [["--size", "12"], ["--size", "99999x10"], ["--format", "bmp"]])
+def test_that_wrong_options_are_refused(session_file: Path, tmp_path: Path, wrong: list[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        render.main([str(session_file), "-o", str(tmp_path), *wrong])
+    assert caught.value.code == 2
