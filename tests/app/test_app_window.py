@@ -188,6 +188,7 @@ def test_that_every_control_can_be_named_by_a_screen_reader(window):
             if hasattr(control, "text")
             else control.accessibleName()
         )
+        and control.isVisibleTo(window)
         and not control.objectName().startswith("qt_")
     ]
     assert not nameless, [(type(c).__name__, c.objectName(), c.parent()) for c in nameless]
