@@ -6,6 +6,7 @@ import argparse
 import re
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -60,11 +61,9 @@ class _Rendering:
         written = 0
         for name, chart in self._charts():
             for kind in self._options.format:
-                written += self._try(lambda path, c=chart: self._save_chart(c, path), f"{name}.{kind}")
-        for name in self._session.planes:
-            written += self._try(
-                lambda path, n=name: self._save_surface(n, path), f"surface-{_plain(name)}.png"
-            )
+                written += self._try(partial(self._save_chart, chart), f"{name}.{kind}")
+        for name, planes in self._surfaces():
+            written += self._try(partial(self._save_surface, planes), f"{name}.png")
         if not written and not self._failures:
             print("This session holds no results yet, so there is nothing to draw.", file=sys.stderr)
         return _FAILED if self._failures or not written else _GOOD
@@ -88,8 +87,8 @@ class _Rendering:
         save_figure((chart,), path, self._theme, width, height, self._options.transparent)
         return True
 
-    def _save_surface(self, name: str, path: Path) -> bool:
-        """Draw a plane in 3-D; where nothing can, say so once: its contour map is written anyway."""
+    def _save_surface(self, names: tuple[str, ...], path: Path) -> bool:
+        """Draw planes in 3-D on one scale; where nothing can, say so once: the maps are written anyway."""
         if not self._has_gl:
             return False
         from landscope_app.export.surface import save_surface
@@ -97,18 +96,31 @@ class _Rendering:
         from landscope_app.views.shown_planes import Look, prepare
 
         view = self._view()
-        shown = prepare(self._session, (name,), _display(view))
-        if shown is None:
+        shown = prepare(self._session, names, _display(view))
+        if shown is None or len(shown.planes) < len(names):
             return False
-        look = Look(self._theme, _camera(view), self._last(self._session.planes[name].opened.run))
+        look = Look(self._theme, _camera(view), self._last(self._session.planes[names[0]].opened.run))
         width, height = self._options.size
         try:
+            _load_fonts()
             save_surface(shown, look, path, width, height, self._options.transparent)
         except NoOpenGLError:
             self._has_gl = False
             print("No OpenGL was found here, so planes are drawn as contour maps only.", file=sys.stderr)
             return False
         return True
+
+    def _surfaces(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Every plane alone, then the first two runs side by side for each kind of plane."""
+        kinds: dict[str, list[str]] = {}
+        for name, plane in self._session.planes.items():
+            yield f"surface-{_plain(name)}", (name,)
+            kinds.setdefault(plane.opened.kind, []).append(name)
+        for kind, names in kinds.items():
+            runs = {self._session.planes[name].opened.run: name for name in reversed(names)}
+            if len(runs) > 1:
+                first, second = [runs[run] for run in self._session.runs if run in runs][:2]
+                yield f"compare-{_plain(kind)}", (first, second)
 
     def _charts(self) -> Iterator[tuple[str, Chart]]:
         yield from self._run_charts()
@@ -170,6 +182,15 @@ def _camera(view: dict[str, object]) -> Camera:
         return Camera.from_dict(kept) if isinstance(kept, dict) else Camera()
     except (ValueError, TypeError):
         return Camera()
+
+
+def _load_fonts() -> None:
+    """Let Qt know the bundled fonts, which it does only in a window's process."""
+    from landscope_app.scene.offscreen import ensure_application
+    from landscope_app.theme.fonts import load
+
+    ensure_application()
+    load()
 
 
 def _plain(name: str) -> str:

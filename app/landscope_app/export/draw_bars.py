@@ -11,14 +11,15 @@ from landscope_app.plots.colour_maps import readable_shade
 from landscope_app.theme.colors import Theme
 
 MOST_LABELS = 60
+FEWEST_ROWS = 8  # fewer layers leave room below rather than becoming thick
 
 
 def draw_bars(axes: Any, chart: BarChart, theme: Theme, scale: float) -> None:
     """Draw into ``axes``: first layer on top, value beside each bar, marks of the first checkpoint."""
-    size = _text_size(axes, len(chart.bars), scale)
+    size = _text_size(axes, max(len(chart.bars), FEWEST_ROWS), scale)
     for k, bar in enumerate(chart.bars):
         _draw_bar(axes, k, bar, chart, theme, size)
-    axes.set_ylim(len(chart.bars) - 0.4, -0.6)
+    axes.set_ylim(max(len(chart.bars), FEWEST_ROWS) - 0.4, -0.6)
     axes.set_xlim(0, chart.high)
     _label(axes, chart, theme, size)
     if math.isfinite(chart.mean):

@@ -67,7 +67,7 @@ def settings(theme: Theme, scale: float) -> dict[str, Any]:
         "axes.labelcolor": theme.muted,
         "axes.titlecolor": theme.text,
         "axes.titlesize": points(14, scale),
-        "axes.titleweight": "semibold" if theme.font in names else "bold",
+        "axes.titleweight": "bold",
         "axes.titlelocation": "left",
         "axes.titlepad": points(12, scale),
         "axes.linewidth": points(1, scale),

@@ -11,6 +11,7 @@ from landscope.session.model import Session
 from landscope.session.write import save
 from landscope_app import render
 from landscope_app.scene.offscreen import NoOpenGLError
+from landscope_app.views.shown_planes import Look, Shown
 
 RUN = RUNS[0]
 
@@ -62,6 +63,25 @@ def test_that_without_opengl_maps_are_written_and_it_is_said_once(
     assert code == 0
     assert {p.name for p in tmp_path.iterdir()} == _flat_names("png")
     assert capsys.readouterr().err.count("No OpenGL") == 1
+
+
+def test_that_two_runs_are_drawn_side_by_side_on_one_scale(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: dict[str, tuple[str, ...]] = {}
+
+    def record(shown: Shown, look: Look, path: Path, *_: object) -> Path:
+        drawn[path.name] = tuple(one.id for one in shown.planes)
+        return path
+
+    monkeypatch.setattr("landscope_app.export.surface.save_surface", record)
+    monkeypatch.setattr("landscope_app.export.figures.save_figure", lambda *_: None)
+    path = tmp_path / "two.h5"
+    save(fake_session(), path)
+    assert render.main([str(path), "-o", str(tmp_path / "out")]) == 0
+    assert drawn["compare-trajectory.png"] == tuple(f"{run}-trajectory" for run in RUNS)
+    assert drawn[f"surface-{RUN}-random.png"] == (f"{RUN}-random",)
+    assert len(drawn) == 6
 
 
 def test_that_a_file_that_is_no_session_gets_a_sentence_and_code_two(
