@@ -16,7 +16,7 @@ from landscope.landscape.rebatch import CannotRecutError, recut, sample_count
 from landscope.project.data import FrozenBatch
 from landscope.weights.flat import as_double
 
-SAMPLES = 512
+SAMPLES = 1024
 """Samples whose activations give the statistics, at most."""
 
 BATCH = 256

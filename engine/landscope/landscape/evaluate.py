@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from landscope.contract.errors import OptionError
 from landscope.contract.job import CancelToken
 from landscope.contract.options import BatchNormPolicy, Setting
+from landscope.landscape.batching import plan_batches
 from landscope.landscape.batchnorm import BATCH, Recalibration, batchnorm_modules
 from landscope.project.measure import Measurement, measure
 
@@ -40,6 +41,7 @@ class PointMeter:
             raise OptionError(f'The data has no split called "{split}"; there is {known}.')
         self._subject, self._split, self._token = subject, split, token
         self.policy = _resolved(subject, asked, automatic)
+        self._plan = plan_batches(subject, split, token)
         self._recalibration: Recalibration | None = None
         if self.policy == "recalibrated":
             source = "train" if "train" in subject.data.splits else split
@@ -71,7 +73,8 @@ class PointMeter:
         return self._measured().loss
 
     def _measured(self) -> Measurement:
-        return measure(self._subject, self._split, self._token)
+        batches = self._plan.batches
+        return measure(self._subject, self._split, self._token, batches=batches)
 
     def settings(self) -> dict[str, Setting]:
         """The choices that stand behind every value."""
@@ -80,6 +83,8 @@ class PointMeter:
             "samples": self._subject.data.samples(self._split),
             "batchnorm": self.policy,
             "device": str(self._subject.device),
+            "batch": self._plan.size,
+            "batch_choice": self._plan.reason,
         }
         if self._recalibration is not None:
             found["calibration_samples"] = self._recalibration.samples
