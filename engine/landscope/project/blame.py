@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from landscope.contract.errors import JobCancelled, LandscopeError, ScriptError
 
@@ -22,14 +24,14 @@ def blaming(
     owns: Callable[[str], bool],
     script: Path,
     doing: str,
-    line: int | None = None,
+    function: Callable[..., Any] | None = None,
     text: Callable[[], str] = str,
 ) -> Iterator[None]:
     """Turn whatever the script raises into a ``ScriptError``.
 
     Args:
         owns: whether a source file belongs to the project.
-        script, line: told when no line of the project is on the stack.
+        script, function: told, with its line, when no line of the project is on the stack.
         doing: what was going on, as in "build_model()" or "loss() on batch 2 of 3".
         text: what the script printed meanwhile, for the details.
 
@@ -41,12 +43,18 @@ def blaming(
     except (LandscopeError, JobCancelled, GeneratorExit, KeyboardInterrupt):
         raise
     except SystemExit as error:
-        where = _where(owns, script, error.__traceback__, line)
+        where = _where(owns, script, error.__traceback__, line_of(function))
         code = 0 if error.code is None else error.code
         sentence = f"{where}: the script ended itself in {doing} (exit code {code}); {_EXIT_HINT}."
         raise ScriptError(sentence, "\n".join(filter(None, (text(), _trace(error))))) from error
     except BaseException as error:
-        raise ScriptError(_sentence(owns, script, doing, line, error), _trace(error)) from error
+        raise ScriptError(_sentence(owns, script, doing, line_of(function), error), _trace(error)) from error
+
+
+def line_of(function: Any) -> int | None:
+    """Line where a Python function begins, None for anything else."""
+    code = getattr(inspect.unwrap(function), "__code__", None) if callable(function) else None
+    return code.co_firstlineno if code is not None else None
 
 
 def _trace(error: BaseException) -> str:

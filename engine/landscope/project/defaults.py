@@ -52,12 +52,16 @@ def _accepted(model: nn.Module, value: Mapping[str, Any]) -> dict[str, Any]:
     return {key: item for key, item in value.items() if key in parameters}
 
 
-def default_loss(output: Any, labels: Tensor | None) -> Tensor:
+def default_loss(output: Any, labels: Tensor | None, *, ignoring: bool = True) -> Tensor:
     """The model's own ``loss``, else cross entropy or squared error, (B,) per sample.
 
     Cross entropy (nats) for logits (B, C[, …]) and integer labels (B[, …]); mean squared error for float
     targets of the output's shape. The mean over (B,) equals torch's mean over the batch, ``ignore_index``
     included: each sample's share is scaled by B over the number of counted positions.
+
+    Args:
+        output: of the model. labels: of the batch.
+        ignoring: whether labels may be -100; False saves the scaling.
 
     Raises:
         MisfitError: neither fits.
@@ -69,7 +73,7 @@ def default_loss(output: Any, labels: Tensor | None) -> Tensor:
     if logits is not None and labels is not None:
         if fits_classes(logits, labels):
             each = functional.cross_entropy(logits, labels, reduction="none", ignore_index=IGNORED)
-            return _per_sample(each, labels != IGNORED)
+            return _per_sample(each, labels if ignoring else None)
         if labels.is_floating_point() and labels.shape == logits.shape:
             return (
                 (logits - labels).square().flatten(1).mean(1)
@@ -82,21 +86,27 @@ def default_loss(output: Any, labels: Tensor | None) -> Tensor:
     )
 
 
-def accuracy(output: Any, labels: Tensor | None) -> Tensor | None:
+def accuracy(output: Any, labels: Tensor | None, *, ignoring: bool = True) -> Tensor | None:
     """(B,) share of right classes per sample, scaled as in ``default_loss``; None where it means nothing."""
     logits = logits_of(output)
     if logits is None or labels is None or not fits_classes(logits, labels):
         return None
-    return _per_sample((logits.argmax(1) == labels).to(torch.float32), labels != IGNORED)
+    right = (logits.argmax(1) == labels).to(torch.float32)
+    return _per_sample(right, labels if ignoring else None)
 
 
-def _per_sample(each: Tensor, counted: Tensor) -> Tensor:
-    share = counted.sum().clamp(min=1)
-    return (
-        (each * counted).flatten(1).sum(1) * (len(each) / share)
-        if each.ndim > 1
-        else each * counted * (len(each) / share)
-    )
+def _per_sample(each: Tensor, labels: Tensor | None) -> Tensor:
+    """(B,) mean per sample of (B[, …]) values; with labels, over the positions that count."""
+    if labels is None:
+        return each.flatten(1).mean(1) if each.ndim > 1 else each
+    counted = labels != IGNORED
+    scaled = each * counted * (len(each) / counted.sum().clamp(min=1))
+    return scaled.flatten(1).sum(1) if each.ndim > 1 else scaled
+
+
+def ignores(labels: Tensor | None) -> bool:
+    """Whether some labels do not count."""
+    return labels is not None and not labels.is_floating_point() and bool((labels == IGNORED).any())
 
 
 def fits_classes(logits: Tensor, labels: Tensor) -> bool:

@@ -133,6 +133,7 @@ class Environment:
         self._own: dict[str, Any] | None = None
         self._random: Randomness | None = None
         self._inside = False
+        self._felt: tuple[str, ...] = ()
 
     @contextmanager
     def entered(self) -> Iterator[None]:
@@ -147,6 +148,7 @@ class Environment:
             yield
         finally:
             self._own, self._random = _read_settings(), read_randomness()
+            self._felt = tuple(name for name in _NUMERIC if self._own[name] != host[name])
             self._own["streams"] = (self._own["streams"][0], host["streams"][1], host["streams"][2])
             _put_settings(host)
             put_randomness(host_random)
@@ -175,18 +177,12 @@ class Environment:
     @contextmanager
     def numerics(self) -> Iterator[None]:
         """Only the settings that a forward pass feels (default dtype and device); free if unchanged."""
-        own = self._own
-        changed = (
-            {}
-            if own is None or self._inside
-            else {n: own[n] for n in _NUMERIC if own[n] != _SETTINGS[n].read()}
-        )
-        if not changed:
+        if not self._felt or self._own is None or self._inside:
             yield
             return
-        host = {name: _SETTINGS[name].read() for name in changed}
+        host = {name: _SETTINGS[name].read() for name in self._felt}
         try:
-            _put_settings(changed)
+            _put_settings({name: self._own[name] for name in self._felt})
             yield
         finally:
             _put_settings(host)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -35,42 +36,52 @@ class Measurement:
     samples: int
 
 
-class _Sums:
-    """Running sums in float64 on the device (on the host for MPS, which has no float64)."""
+class _Column:
+    """One quantity over all batches: one value per sample if every batch gave that, else one per batch."""
 
-    def __init__(self, device: torch.device) -> None:
-        self._host = device.type == "mps"
-        self._rows: list[Tensor] = []
-        self._metrics: dict[str, list[Tensor]] = {}
-        self.sizes: list[int] = []
-        self.per_sample = True
+    def __init__(self) -> None:
+        self._values: list[Tensor] = []
+        self._per_sample = True
 
-    def add(self, loss: Tensor, metrics: dict[str, Tensor], size: int) -> None:
-        """Take in a batch of ``size`` samples: its mean loss and, from (B,) losses, the sum of squares."""
-        values = self._wide(loss)
-        vector = values.ndim == 1 and values.shape[0] == size
-        self.per_sample = self.per_sample and (vector or size == 1)
-        flat = values.reshape(-1)
-        mean = flat.mean()
-        self._rows.append(torch.stack([mean, (flat - mean).square().sum()]))
-        for name, metric in metrics.items():
-            self._metrics.setdefault(name, []).append(self._wide(metric).mean())
-        self.sizes.append(size)
-
-    def _wide(self, value: Tensor) -> Tensor:
+    def add(self, value: Tensor, size: int) -> None:
+        """Take in a batch of ``size`` samples: (size,) values or their mean."""
         value = value.detach()
-        return (value.cpu() if self._host else value).to(torch.float64)
+        if size == 1:
+            value = value.reshape(1)
+        self._per_sample = self._per_sample and value.ndim == 1 and len(value) == size
+        self._values.append(value)
 
-    def read(self) -> tuple[list[float], list[float], dict[str, list[float]]]:
-        """Mean and spread of each batch and each metric, read back once."""
-        names = list(self._metrics)
-        rows = torch.stack([*(row for row in self._rows)]).T
-        columns = [torch.stack(self._metrics[name]) for name in names]
-        width = max([len(self._rows), *(len(c) for c in columns)])
-        padded = [torch.nn.functional.pad(column, (0, width - len(column))) for column in (*rows, *columns)]
-        table = torch.stack(padded).tolist()
-        metrics = {n: table[2 + k][: len(columns[k])] for k, n in enumerate(names)}
-        return table[0][: len(self._rows)], table[1][: len(self._rows)], metrics
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def statistics(self, sizes: list[int], population: int | None) -> Tensor:
+        """(2,) float64: the sample-weighted mean and its standard error, on the device (the host for MPS)."""
+        if self._per_sample:
+            return _of_samples(_wide(torch.cat(self._values)), population)
+        return _of_batches(_wide(torch.stack([value.mean() for value in self._values])), sizes)
+
+
+def _wide(values: Tensor) -> Tensor:
+    """float64; MPS has none, so there on the host."""
+    return (values.cpu() if values.device.type == "mps" else values).to(torch.float64)
+
+
+def _of_samples(values: Tensor, population: int | None) -> Tensor:
+    count = len(values)
+    correction = 1.0 if population is None else max(0.0, 1.0 - count / population)
+    error = (
+        values.var(correction=1).mul(correction / count).sqrt() if count > 1 else values.new_tensor(math.nan)
+    )
+    return torch.stack([values.mean(), error])
+
+
+def _of_batches(means: Tensor, sizes: list[int]) -> Tensor:
+    number = len(means)
+    weights = torch.tensor(sizes, dtype=torch.float64, device=means.device) / sum(sizes)
+    mean = (means * weights).sum()
+    spread = (weights.square() * (means - mean).square()).sum()
+    error = (spread * number / (number - 1)).sqrt() if number >= MIN_BATCHES else means.new_tensor(math.nan)
+    return torch.stack([mean, error])
 
 
 def measure(
@@ -97,13 +108,16 @@ def measure(
     chosen = subject.data.batches(split) if batches is None else batches
     if not chosen:
         raise DataError("There are no batches to measure.")
-    sums = _Sums(subject.device)
+    column, columns = _Column(), defaultdict[str, _Column](_Column)
     with torch.inference_mode(), _common_randomness(subject):
         for batch in chosen:
             token.check()
             loss, metrics = subject.loss_and_metrics(subject.model if model is None else model, batch)
-            sums.add(loss, metrics, batch.size)
-    return _summary(sums, subject.data.population(split) if batches is None else subject.data.samples(split))
+            column.add(loss, batch.size)
+            for name, metric in metrics.items():
+                columns[name].add(metric, batch.size)
+        population = subject.data.population(split) if batches is None else subject.data.samples(split)
+        return _summary(column, columns, [batch.size for batch in chosen], population)
 
 
 @contextmanager
@@ -120,36 +134,11 @@ def _common_randomness(subject: Subject) -> Iterator[None]:
         put_randomness(before)
 
 
-def _summary(sums: _Sums, population: int | None) -> Measurement:
-    means, spreads, metrics = sums.read()
-    sizes = sums.sizes
-    loss = _weighted(means, sizes)
-    if sums.per_sample:
-        error = _error_of_samples(means, spreads, sizes, loss, population)
-    else:
-        error = _error_of_batches(means, sizes, loss)
-    shown = {name: _weighted(values, sizes) for name, values in metrics.items() if len(values) == len(sizes)}
-    return Measurement(loss, error, shown, sum(sizes))
-
-
-def _weighted(values: list[float], sizes: list[int]) -> float:
-    return math.fsum(v * n for v, n in zip(values, sizes, strict=True)) / sum(sizes)
-
-
-def _error_of_samples(
-    means: list[float], spreads: list[float], sizes: list[int], loss: float, population: int | None
-) -> float:
-    count = sum(sizes)
-    if count < 2 or not math.isfinite(loss):
-        return math.nan
-    squares = math.fsum(s + n * (m - loss) ** 2 for s, n, m in zip(spreads, sizes, means, strict=True))
-    correction = 1.0 if population is None else max(0.0, 1.0 - count / population)
-    return math.sqrt(squares / (count - 1) / count * correction)
-
-
-def _error_of_batches(means: list[float], sizes: list[int], loss: float) -> float:
-    number, count = len(means), sum(sizes)
-    if number < MIN_BATCHES or not math.isfinite(loss):
-        return math.nan
-    squares = math.fsum((n / count) ** 2 * (m - loss) ** 2 for n, m in zip(sizes, means, strict=True))
-    return math.sqrt(squares * number / (number - 1))
+def _summary(
+    loss: _Column, metrics: dict[str, _Column], sizes: list[int], population: int | None
+) -> Measurement:
+    """All numbers, read back from the device at once; metrics that some batches lack are left out."""
+    complete = {name: column for name, column in metrics.items() if len(column) == len(sizes)}
+    rows = [column.statistics(sizes, population) for column in (loss, *complete.values())]
+    (mean, error), *others = torch.stack([row.to(rows[0].device) for row in rows]).tolist()
+    return Measurement(mean, error, {n: m for n, (m, _) in zip(complete, others, strict=True)}, sum(sizes))

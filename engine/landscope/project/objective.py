@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from landscope.contract.errors import ScriptError
 from landscope.project.data import FrozenBatch, FrozenData
-from landscope.project.defaults import MisfitError, accuracy, default_loss, labels_of, outputs
+from landscope.project.defaults import MisfitError, accuracy, default_loss, ignores, labels_of, outputs
 from landscope.project.script import ModelScript
 
 Batch = FrozenBatch | Any
@@ -30,6 +30,7 @@ class Objective:
     def __init__(self, script: ModelScript, data: FrozenData) -> None:
         self._script, self._data = script, data
         self.trains = False
+        self._ignoring: dict[int, bool] = {}
 
     def loss(self, model: nn.Module, batch: Batch) -> Tensor:
         """Loss of a batch, scalar or (B,) per sample.
@@ -40,7 +41,11 @@ class Objective:
         return self._run(model, batch, with_metrics=False)[0]
 
     def metrics(self, model: nn.Module, batch: Batch) -> dict[str, Tensor]:
-        """Metrics of a batch, each scalar or (B,)."""
+        """Metrics of a batch, each scalar or (B,).
+
+        Raises:
+            ScriptError: model or metrics raised.
+        """
         return self._run(model, batch, with_metrics=True)[1]
 
     def loss_and_metrics(self, model: nn.Module, batch: Batch) -> tuple[Tensor, dict[str, Tensor]]:
@@ -75,14 +80,22 @@ class Objective:
         with self._script.blaming(f"the forward pass on {where}"):
             try:
                 output, labels = outputs(model, value)
-                return default_loss(output, labels), output
+                return default_loss(output, labels, ignoring=self._ignores(value)), output
             except MisfitError as error:
                 raise ScriptError(f"{self._script.where('build_data')}: {error}") from error
+
+    def _ignores(self, value: Any) -> bool:
+        """Whether labels of a batch may not count; looked at once per frozen batch (it costs a read-back)."""
+        if self._data.locate(value) is None:
+            return True
+        if id(value) not in self._ignoring:
+            self._ignoring[id(value)] = ignores(labels_of(value))
+        return self._ignoring[id(value)]
 
     def _metrics(self, model: nn.Module, value: Any, output: Any, where: str) -> dict[str, Tensor]:
         own = self._script.metrics
         if own is None:
-            found = accuracy(output, labels_of(value))
+            found = accuracy(output, labels_of(value), ignoring=self._ignores(value))
             return {} if found is None else {"accuracy": found}
         with self._script.blaming(f"metrics() on {where}", own):
             given = own(model, value)

@@ -15,7 +15,7 @@ from torch import nn
 
 from landscope.contract.errors import ScriptError
 from landscope.contract.events import Notice
-from landscope.project.blame import blaming
+from landscope.project.blame import blaming, line_of
 from landscope.project.environment import Environment, put_randomness, read_randomness, seed_everything
 from landscope.project.imports import ScriptModules
 
@@ -78,13 +78,12 @@ class ModelScript:
     @contextmanager
     def blaming(self, doing: str, function: Callable[..., Any] | None = None) -> Iterator[None]:
         """Turn errors of the script into sentences; ``function`` is told when no line is on the stack."""
-        line = _line_of(function or self._build_model)
-        with blaming(self._modules.owns_file, self.path, doing, line):
+        with blaming(self._modules.owns_file, self.path, doing, function or self._build_model):
             yield
 
     def where(self, function: str) -> str:
         """File and line of one of the script's functions, for sentences."""
-        line = _line_of(getattr(self.module, function, None))
+        line = line_of(getattr(self.module, function, None))
         return f"{self.path.name} line {line}" if line else self.path.name
 
     def close(self) -> None:
@@ -153,7 +152,7 @@ def load_script(path: str | Path, *, seed: int = 0) -> ModelScript:
     printed = _Echo()
     with (
         environment.entered(),
-        blaming(modules.owns_file, modules.script, "its import", 1, printed.text),
+        blaming(modules.owns_file, modules.script, "its import", text=printed.text),
         printed.listening(),
     ):
         module = modules.load()
@@ -206,8 +205,3 @@ def _takes(function: Callable[..., Any], name: str) -> bool:
 def _required_names(function: Callable[..., Any]) -> list[str]:
     variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     return [p.name for p in _parameters(function) if p.default is p.empty and p.kind not in variable]
-
-
-def _line_of(function: Any) -> int | None:
-    code = getattr(inspect.unwrap(function), "__code__", None) if callable(function) else None
-    return code.co_firstlineno if code is not None else None
