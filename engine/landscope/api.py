@@ -112,7 +112,7 @@ class Project:
         name = self._run(run)
         chosen = _options(SaturationOptions, self.spec.saturation, options)
         self._do("saturation", SaturationJob(project=self.spec, run=name, options=chosen))
-        return self.session.saturation[f"{name}/eval"]
+        return self.session.saturation[f"{name}/{chosen.split}"]
 
     def distances(self, run: str | None = None, **options: Any) -> Distances:
         """Distance quantities of a run, from its files alone; options as in ``DistanceOptions``."""

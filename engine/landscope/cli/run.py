@@ -38,10 +38,6 @@ def run(options: argparse.Namespace) -> int:
     spec = _spec(options)
     only = _only(options.only)
     _check_output(options.output)
-    if options.threads:
-        import torch
-
-        torch.set_num_threads(options.threads)
     token = CancelToken()
     recorder = Recorder(Session(title=Path(spec.root).name, project=spec), options.output)
     with _interruptible(token), face(options.quiet) as shown:

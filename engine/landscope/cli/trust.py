@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from landscope.project import trust as store
+import landscope.project.trust as store
 
 
 def trust(options: argparse.Namespace) -> int:

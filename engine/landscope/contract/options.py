@@ -21,7 +21,8 @@ class EngineOptions(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         python: interpreter that runs the script; empty = the one that runs Landscope.
         device: ``auto``, ``cpu``, ``cuda``, ``cuda:1``, ``mps``.
-        threads: intra-op threads of torch; 0 = torch's own choice (the window asks for 1).
+        threads: intra-op threads of torch on the CPU; 0 = what is fastest on the first batch (the window's
+            hosts take 1, so that drawing keeps its core).
     """
 
     python: str = ""

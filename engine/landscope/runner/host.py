@@ -111,9 +111,10 @@ class Queue:
 class Host:
     """Obeys commands and sends events."""
 
-    def __init__(self, source: BinaryIO, target: BinaryIO, role: str) -> None:
+    def __init__(self, source: BinaryIO, target: BinaryIO, role: str, threads: int = 0) -> None:
         self._source = source
         self._role = role
+        self._threads = threads
         self._queue = Queue()
         self._writer = EventWriter(target, gone=lambda: os._exit(1))
         self._worker = threading.Thread(target=self._work, name="worker", daemon=True)
@@ -155,7 +156,7 @@ class Host:
             self._say(Resumed(), command.id)
 
     def _work(self) -> None:
-        bench = Bench()
+        bench = Bench(self._threads)
         while (item := self._queue.next()) is not None:
             name, job, token = item
             if self._role == "reader" and not isinstance(job, _READER_JOBS):
@@ -174,7 +175,8 @@ class Host:
 
 
 def _hello(role: str) -> Hello:
-    torch_version, devices = "", ("cpu",)
+    torch_version = ""
+    devices: tuple[str, ...] = ("cpu",)
     if role == "engine":
         try:
             import torch
@@ -195,12 +197,10 @@ def _hello(role: str) -> Hello:
     )
 
 
-def _be_modest(nice: int, threads: int, role: str) -> None:
+def _be_modest(nice: int, role: str) -> None:
     """Leave the cores to the window; bound the reader's memory."""
     if nice and hasattr(os, "nice"):
         os.nice(nice)
-    if threads:
-        os.environ["OMP_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = str(threads)
     if role == "reader" and sys.platform != "win32":
         import resource
 
@@ -214,14 +214,14 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="landscope.runner.host")
     parser.add_argument("--role", choices=("engine", "reader"), default="engine")
     parser.add_argument("--nice", type=int, default=0, help="added to the process's niceness")
-    parser.add_argument("--threads", type=int, default=0, help="intra-op threads; 0 = torch's own choice")
+    parser.add_argument("--threads", type=int, default=0, help="intra-op threads; 0 = measured")
     options = parser.parse_args(argv)
-    _be_modest(options.nice, options.threads, options.role)
+    _be_modest(options.nice, options.role)
     source, target = take_pipes()
     warnings.simplefilter("default")
     faulthandler.enable(2)  # a crash in native code leaves its traceback where the window looks
     try:
-        Host(source, target, options.role).run()
+        Host(source, target, options.role, options.threads).run()
     finally:
         sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
     return 0

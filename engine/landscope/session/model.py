@@ -233,6 +233,10 @@ def _measure_saturation(session: Session, delta: d.SaturationMeasured) -> None:
 
 
 def _open_distances(session: Session, delta: d.DistanceOpened) -> None:
+    old = session.distances.get(delta.run)
+    if old is not None and old.opened.parameters == delta.parameters:  # flags known later: keep the values
+        old.opened = delta
+        return
     session.distances[delta.run] = Distances(opened=delta)
 
 
