@@ -101,6 +101,7 @@ class _Rendering:
             return False
         look = Look(self._theme, _camera(view), self._last(self._session.planes[names[0]].opened.run))
         width, height = self._options.size
+        width = min(MOST_PIXELS, width * len(names))
         try:
             _load_fonts()
             save_surface(shown, look, path, width, height, self._options.transparent)
@@ -206,7 +207,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "-o", "--output", type=Path, required=True, metavar="DIR", help="folder for the pictures"
     )
-    parser.add_argument("--size", type=_size, default=SIZE, metavar="WxH", help="pixels, default 1280x860")
+    parser.add_argument(
+        "--size",
+        type=_size,
+        default=SIZE,
+        metavar="WxH",
+        help="pixels, default 1280x860; two surfaces side by side have this each",
+    )
     parser.add_argument("--theme", choices=("dark", "light", "print"), default="light")
     parser.add_argument(
         "--format",

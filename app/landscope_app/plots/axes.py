@@ -64,7 +64,8 @@ def themed_plot(theme: Theme, right: bool = False) -> pg.PlotWidget:
     plot = pg.PlotWidget(axisItems={side: QuietAxis(side) for side in sides}, enableMenu=False)
     plot.hideButtons()
     # pyqtgraph makes this menu all the same, without a parent: it would outlive the plot.
-    plot.getPlotItem().ctrlMenu.setParent(plot)
+    menu = plot.getPlotItem().ctrlMenu
+    menu.setParent(plot, menu.windowFlags())
     plot.getPlotItem().layout.setContentsMargins(2, 2, 2, 2)
     style_plot(plot, theme)
     return plot

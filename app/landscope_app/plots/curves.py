@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from landscope_app.plots.axes import QuietAxis, style_plot, themed_plot
 from landscope_app.plots.charts import CurveChart, Floats, Series
 from landscope_app.plots.legend import Legend, series_colour
-from landscope_app.plots.numbers import short
+from landscope_app.plots.numbers import short, whole
 from landscope_app.plots.one_line import OneLine
 from landscope_app.theme.colors import Theme
 
@@ -224,7 +224,7 @@ class CurvesWidget(QWidget):
         if x is None or not shown:
             return ""
         nearest = int(np.argmin(np.abs(self._across(shown[0].x) - x)))
-        at = f"{self._chart.x_title.split(' between ')[0]} {short(float(shown[0].x[nearest]))}"
+        at = f"{self._chart.x_title.split(' between ')[0]} {whole(float(shown[0].x[nearest]))}"
         if len(shown) > _MANY:
             low, high = _extent([np.array([float(s.y[nearest]) for s in shown])]) or (np.nan, np.nan)
             return f"{at} · {short(low)} to {short(high)} over {len(shown)} layers"

@@ -48,6 +48,7 @@ class LineProfile(CurvesWidget):
             labelOpts={
                 "position": 0.97,
                 "color": self._theme.muted,
+                "fill": self._theme.panel,
                 "anchors": [(1, 0)] * 2 if right_half else [(0, 0)] * 2,
             },
         )

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QMenu
 from qt_application import Keep
 
 from landscope_app.plots.charts import CurveChart, Series
@@ -38,7 +38,7 @@ def curves(keep: Keep) -> CurvesWidget:
 
 
 def test_that_the_readout_says_the_values_at_the_cursor(curves: CurvesWidget) -> None:
-    assert curves.readout.whole == "step 10.0 · train loss 2.00 ± 0.02 · train accuracy 0.500"
+    assert curves.readout.whole == "step 10 · train loss 2.00 ± 0.02 · train accuracy 0.500"
 
 
 def test_that_moving_the_cursor_moves_the_readout(curves: CurvesWidget) -> None:
@@ -98,3 +98,11 @@ def test_that_a_line_marks_its_two_checkpoints(application: QApplication, keep: 
     assert [(u.value(), u.label.format) for u in line.uprights] == [(0.0, "first.pt"), (1.0, "last.pt")]
     line.apply_theme(DARK)
     assert len(line.uprights) == 2
+
+
+def test_that_no_menu_of_the_plot_library_can_be_seen(
+    application: QApplication, curves: CurvesWidget
+) -> None:
+    curves.show()
+    application.processEvents()
+    assert not [menu for menu in curves.findChildren(QMenu) if menu.isVisible()]
