@@ -99,7 +99,7 @@ def test_that_stepping_moves_the_selection_everywhere_and_can_be_undone(window):
 def test_that_a_host_killed_in_a_plane_leaves_its_points_and_the_plane_goes_on_from_them(window):
     opened(window, PLANE)
     session = window.context.document.session
-    wait_until(lambda: "skip-trajectory" in session.planes and session.planes["skip-trajectory"].levels)
+    wait_until(lambda: "skip-random" in session.planes and session.planes["skip-random"].levels)
     engines = window.context.engines
     row = next(r for r in engines.busy if isinstance(r.job, PlaneJob) and r.active)
     for other in engines.busy:
@@ -108,12 +108,12 @@ def test_that_a_host_killed_in_a_plane_leaves_its_points_and_the_plane_goes_on_f
     os.kill(engines.pid("landscape"), 9)
     wait_until(lambda: engines.table[row.id].state == "failed")
     assert "signal 9" in window.notice.sentence
-    assert np.count_nonzero(session.planes["skip-trajectory"].state == SAMPLED) == 25
-    assert window.analyses.refinement("skip-trajectory").points == 5
-    window.analyses.refine("skip-trajectory")
-    again = engines.table["skip-trajectory~2"]
+    assert np.count_nonzero(session.planes["skip-random"].state == SAMPLED) == 25
+    assert window.analyses.refinement("skip-random").points == 5
+    window.analyses.refine("skip-random")
+    again = engines.table["skip-random~2"]
     assert len(again.job.known.rows) == 25
-    assert np.count_nonzero(session.planes["skip-trajectory"].state == SAMPLED) == 25
+    assert np.count_nonzero(session.planes["skip-random"].state == SAMPLED) == 25
 
 
 def test_that_a_session_is_saved_with_its_view_and_found_as_left(window, tmp_path):
@@ -235,8 +235,8 @@ def test_that_an_automatic_plane_stops_after_its_preview_and_offers_the_rest(win
     monkeypatch.setattr(analyses, "stops_here", lambda *_args: True)
     opened(window, PLANE)
     table = window.context.engines.table
-    wait_until(lambda: table["skip-trajectory"].state == "done")
-    assert "Preview of 5×5" in table["skip-trajectory"].sentence
-    left = window.analyses.refinement("skip-trajectory")
+    wait_until(lambda: table["skip-random"].state == "done")
+    assert "Preview of 5×5" in table["skip-random"].sentence
+    left = window.analyses.refinement("skip-random")
     assert (left.points, left.grid) == (5, 9)
     assert all("cancelled" not in line.sentence for line in window.context.document.session.log)

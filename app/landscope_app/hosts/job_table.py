@@ -9,6 +9,7 @@ from typing import Literal
 
 from landscope.contract import events as e
 from landscope.contract.job import AnyJob
+from landscope_app.state.preview import preview_evaluations
 
 JobState = Literal["queued", "running", "paused", "stopping", "done", "failed", "cancelled"]
 ENDED: tuple[JobState, ...] = ("done", "failed", "cancelled")
@@ -51,22 +52,21 @@ class JobRow:
         """Done part in [0, 1]."""
         if self.state == "done":
             return 1.0
-        done = self.done / self.total if self.total > 0 else 0.0
-        return min(1.0, max(done, self._spent()))
-
-    def _spent(self) -> float:
-        """Share of the budget that is used up: a preview ends with it, long before all points are done."""
-        if not self.budget_s or not self.eta_s or self.done <= 0:
-            return 0.0
-        worked = self.eta_s * self.done / max(self.total - self.done, 1e-9)
-        return min(0.99, worked / self.budget_s)
+        return min(1.0, self.done / self._goal) if self.total > 0 else 0.0
 
     @property
     def left_s(self) -> float | None:
-        """Seconds until it ends by itself: of the whole work, or of the budget if that is less."""
-        if self.eta_s is None or not self.budget_s:
+        """Seconds until it ends by itself: of the whole work, or of its preview."""
+        if self.eta_s is None or self.total <= self.done:
             return self.eta_s
-        return min(self.eta_s, self.budget_s * (1 - self._spent()))
+        return max(0.0, self._goal - self.done) * self.eta_s / (self.total - self.done)
+
+    @property
+    def _goal(self) -> float:
+        """Units of work after which it ends by itself."""
+        if not self.budget_s or not self.eta_s or self.total <= self.done:
+            return self.total
+        return preview_evaluations(self.eta_s / (self.total - self.done), self.total, self.budget_s)
 
     @property
     def active(self) -> bool:

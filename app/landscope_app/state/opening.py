@@ -15,7 +15,8 @@ def opening_jobs(project: ProjectSpec, runs: tuple[str, ...]) -> list[tuple[str,
     """(name, job) in order: the list of files, then everything about the first run, then the others.
 
     Statistics and landscape jobs wait in queues of their own, so only the order within each kind counts:
-    bars before losses before distances, planes before lines, and all of one kind of plane before the next.
+    bars before losses before distances, planes before lines. The first run's random plane comes before all
+    other planes, because frozen BatchNorm statistics make it the cheapest; then every run's trajectory plane.
     Without a script, or without trust in it, only distances are asked for.
     """
     project = for_window(project)
@@ -23,7 +24,8 @@ def opening_jobs(project: ProjectSpec, runs: tuple[str, ...]) -> list[tuple[str,
     usable = project if project.trusted else replace(project, script="")
     for analysis in _FIRST:
         jobs += plan(usable, runs, (analysis,))
-    return sorted(jobs, key=_rank)
+    first = f"{runs[0]}-random" if runs else ""
+    return sorted(jobs, key=lambda item: _rank(item[0], first))
 
 
 def for_window(project: ProjectSpec) -> ProjectSpec:
@@ -31,6 +33,7 @@ def for_window(project: ProjectSpec) -> ProjectSpec:
     return replace(project, engine=replace(project.engine, threads=project.engine.threads or 1))
 
 
-def _rank(item: tuple[str, AnyJob]) -> int:
-    """Second kinds of planes come after the first kind of every run."""
-    return 1 if item[0].endswith("-random") else 2 if item[0].endswith("-line") else 0
+def _rank(name: str, first: str) -> int:
+    if name.endswith("-random"):
+        return 0 if name == first else 2
+    return 3 if name.endswith("-line") else 1 if name.endswith("-trajectory") else 0

@@ -38,6 +38,12 @@ def stops_here(points: int, grid: int, worked_s: float, budget_s: float = BUDGET
     return worked_s * following**2 / points**2 > budget_s
 
 
+def preview_evaluations(seconds_each: float, all_of_them: float, budget_s: float = BUDGET_S) -> float:
+    """How many points a preview will measure, at most ``all_of_them``: as ``stops_here`` decides."""
+    wanted = [level**2 for level in LEVELS[1:] if level == LEVELS[1] or level**2 * seconds_each <= budget_s]
+    return min(float(wanted[-1]), all_of_them)
+
+
 def duration(seconds: float | None) -> str:
     """``seconds`` as a person says it: "8 s", "3 min", "1 h 20 min"; empty when unknown."""
     if seconds is None or seconds != seconds or seconds == float("inf"):

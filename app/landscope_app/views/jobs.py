@@ -93,12 +93,9 @@ def buttons_for(row: JobRow, now: float) -> tuple[str, ...]:
 def left_text(row: JobRow, now: float) -> str:
     """What stands beside the bar."""
     if row.state == "running":
-        left = duration(row.eta_s)
-        parts = (
-            f"{row.share:.0%}" if row.total > 0 else "starting",
-            f"{left} left" if left else "",
-            row.what,
-        )
+        left = duration(row.left_s)
+        share = f"{row.share:.0%}" if row.total > 0 else "starting"
+        parts = (share, f"{left} left" if left else "", "preview" if row.budget_s else "", row.what)
         return " · ".join(part for part in parts if part)
     if row.state == "stopping":
         waited = now - row.asked_to_stop

@@ -99,10 +99,11 @@ def test_that_ended_jobs_can_be_dropped(table):
     assert [row.id for row in table.rows] == ["b"]
 
 
-def test_that_a_job_with_a_budget_is_measured_by_it(clock):
+@pytest.mark.parametrize(("each", "points"), [(0.02, 33**2), (0.06, 17**2), (0.2, 9**2), (10.0, 9**2)])
+def test_that_a_preview_is_measured_by_the_level_where_it_will_stop(clock, each, points):
     table = JobTable(clock)
     table.add("p", "q", "P", distance_job(QUICK), budget_s=30.0)
     table.sent("p")
-    tell(table, e.Progress(done=25, total=1089, eta_s=12.0 * (1089 - 25) / 25), "p")
-    assert table["p"].share == pytest.approx(12 / 30)
-    assert table["p"].left_s == pytest.approx(18.0)
+    tell(table, e.Progress(done=27, total=1089, eta_s=each * (1089 - 27)), "p")
+    assert table["p"].share == pytest.approx(27 / points)
+    assert table["p"].left_s == pytest.approx(each * (points - 27))

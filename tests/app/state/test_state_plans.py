@@ -32,12 +32,12 @@ def test_that_the_list_comes_first_then_bars_before_losses_before_distances():
     assert found.index(SaturationJob) < found.index(EvaluateJob) < found.index(DistanceJob)
 
 
-def test_that_one_kind_of_plane_of_every_run_comes_before_the_next_and_lines_last():
+def test_that_the_cheapest_plane_comes_first_then_every_trajectory_and_lines_last():
     jobs = [job for _name, job in opening_jobs(PROJECT, ("a", "b")) if isinstance(job, (PlaneJob, LineJob))]
     assert [(getattr(job, "kind", "line"), job.run) for job in jobs] == [
+        ("random", "a"),
         ("trajectory", "a"),
         ("trajectory", "b"),
-        ("random", "a"),
         ("random", "b"),
         ("line", "a"),
         ("line", "b"),
