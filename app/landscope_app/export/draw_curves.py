@@ -29,8 +29,8 @@ def draw_curves(axes: Any, chart: CurveChart, theme: Theme, scale: float) -> Non
         axes.set_xscale("log")
     if chart.cursor is not None:
         axes.axvline(chart.cursor, color=theme.accent, linestyle=(0, (4, 3)), linewidth=points(1, scale))
-    for x, text in chart.marks:
-        _mark(axes, x, text, theme, scale)
+    for x in chart.marks:
+        axes.axvline(x, color=theme.grid, linewidth=points(1, scale), zorder=0)
     axes.grid(True, axis="y")
     axes.margins(x=0.02, y=0.08)
     axes.set_xlabel(chart.x_title)
@@ -59,21 +59,6 @@ def _draw_series(axes: Any, series: Series, chart: CurveChart, theme: Theme, sca
     if series.error is not None and not many:
         error = np.where(np.isfinite(series.error), series.error, np.nan)
         axes.fill_between(series.x, y - error, y + error, color=colour, alpha=0.2, linewidth=0)
-
-
-def _mark(axes: Any, x: float, text: str, theme: Theme, scale: float) -> None:
-    axes.axvline(x, color=theme.grid, linewidth=points(1, scale), zorder=0)
-    axes.annotate(
-        text,
-        (x, 1.0),
-        xycoords=("data", "axes fraction"),
-        xytext=(-4 if x > 0.5 else 4, -2),
-        textcoords="offset points",
-        ha="right" if x > 0.5 else "left",
-        va="top",
-        color=theme.muted,
-        fontsize=points(11, scale),
-    )
 
 
 def _add_legend(axes: Any, right: Any, chart: CurveChart, theme: Theme, scale: float) -> None:

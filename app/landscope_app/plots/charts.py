@@ -85,7 +85,7 @@ class CurveChart:
     Attributes:
         cursor: x of the selected checkpoint, or None. names: what each x in ``stops`` is called.
         stops: x at which something can be selected. log_x, log_y: logarithmic axes (left y only).
-        marks: (x, text) written at the top of the plot, such as the ends of a line.
+        marks: x of thin upright lines, such as the two ends of a line.
     """
 
     title: str
@@ -100,7 +100,7 @@ class CurveChart:
     names: tuple[str, ...] = ()
     log_x: bool = False
     log_y: bool = False
-    marks: tuple[tuple[float, str], ...] = ()
+    marks: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -175,7 +175,7 @@ def line_chart(session: Session, line_id: str, log_y: bool = False) -> CurveChar
         series=tuple(_line_series(line)),
         note=_line_note(line),
         log_y=log_y,
-        marks=((0.0, opened.start), (1.0, opened.end)),
+        marks=(0.0, 1.0),
     )
 
 

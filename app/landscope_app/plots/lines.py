@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pyqtgraph as pg
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QFont, QPen
+from PySide6.QtGui import QColor, QPen
 from PySide6.QtWidgets import QWidget
 
 from landscope_app.plots.charts import CurveChart
@@ -36,24 +35,9 @@ class LineProfile(CurvesWidget):
     def _stand(self) -> None:
         for upright in self.uprights:
             self.plot.removeItem(upright)
-        self.uprights = [self._upright(x, text) for x, text in self.chart.marks]
+        self.uprights = [self._upright(x) for x in self.chart.marks]
 
-    def _upright(self, x: float, text: str) -> pg.InfiniteLine:
-        right_half = x > 0.5
-        upright = pg.InfiniteLine(
-            x,
-            angle=90,
-            pen=QPen(QColor(self._theme.grid), 0, Qt.PenStyle.SolidLine),
-            label=text,
-            labelOpts={
-                "position": 0.97,
-                "color": self._theme.muted,
-                "fill": self._theme.panel,
-                "anchors": [(1, 0)] * 2 if right_half else [(0, 0)] * 2,
-            },
-        )
-        font = QFont(self._theme.font)
-        font.setPixelSize(self._theme.small)
-        upright.label.setFont(font)
+    def _upright(self, x: float) -> pg.InfiniteLine:
+        upright = pg.InfiniteLine(x, angle=90, pen=QPen(QColor(self._theme.grid), 0))
         self.plot.addItem(upright, ignoreBounds=True)
         return upright

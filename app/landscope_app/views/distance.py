@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 
 from landscope.contract.deltas import AnyDelta, DistanceOpened, DistancesMeasured, RunListed
@@ -61,6 +62,10 @@ class DistanceView(LiveView):
             elif self.quantity.itemText(k) != title:
                 self.quantity.setItemText(k, title)
             self.quantity.setItemData(k, one.formula, 3)  # the tool tip
+
+    def sizeHint(self) -> QSize:
+        """Room beside the other panels of a dock area."""
+        return QSize(300, 230)
 
     def concerns(self, delta: AnyDelta) -> bool:
         """Distances and files of the current run."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 
 from landscope.contract.deltas import AnyDelta, CheckpointMeasured, RunListed
@@ -46,6 +47,10 @@ class LossView(LiveView):
         layout.setSpacing(2)
         layout.addLayout(head)
         layout.addWidget(body, 1)
+
+    def sizeHint(self) -> QSize:
+        """Room beside the other panels of a dock area."""
+        return QSize(300, 230)
 
     def concerns(self, delta: AnyDelta) -> bool:
         """Losses and files of the current run."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 
 from landscope.contract.deltas import AnyDelta, RunListed, SaturationMeasured
@@ -51,6 +52,10 @@ class SaturationView(LiveView):
         foot.addWidget(self.key)
         foot.addWidget(self.note)
         layout.addLayout(foot)
+
+    def sizeHint(self) -> QSize:
+        """Room beside the other panels of a dock area."""
+        return QSize(300, 380)
 
     def concerns(self, delta: AnyDelta) -> bool:
         """Saturation of the current run; also its list, which says what the first checkpoint is."""
