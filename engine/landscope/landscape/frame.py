@@ -32,7 +32,7 @@ class Frame:
         alpha, beta: (A,), (B,) coordinates of the finest grid.
         axis_titles: with the share of the path's variance where there is one.
         checkpoints: names of the path's M points. coordinates: (M, 2). residuals: (M,).
-        skipped: checkpoints left out of the path because their weights are not finite.
+        skipped: for each checkpoint left out of the path, why, in a sentence.
         recipe: how the directions came to be.
     """
 

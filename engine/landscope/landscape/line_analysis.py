@@ -38,8 +38,8 @@ def analyse_line(subject: Subject, job: LineJob, token: CancelToken) -> Iterator
     with preserved(subject.model):
         vector = ParameterVector(subject.model, trainable_only=False)
         reader = StateReader(subject, vector, token)
-        end_name = reader.choose(job.end)
-        start_name = reader.choose(job.start or _first_finite(subject, reader))
+        end_name = reader.require(job.end) if job.end else reader.last()
+        start_name = reader.require(job.start) if job.start else reader.first()
         if start_name == end_name:
             raise OptionError(f"A line needs two checkpoints; both ends are “{start_name}”.")
         end = vector.to_device(reader.flat(end_name))
@@ -49,11 +49,6 @@ def analyse_line(subject: Subject, job: LineJob, token: CancelToken) -> Iterator
         with vector:
             sweep = _LineSweep(job, start_name, end_name, coordinates, meter, vector, end, token)
             yield from sweep.run()
-
-
-def _first_finite(subject: Subject, reader: StateReader) -> str:
-    """The earliest checkpoint whose weights are finite; empty where there is none."""
-    return next((name for name in subject.names if reader.is_finite(name)), "")
 
 
 class _LineSweep:

@@ -43,7 +43,7 @@ def analyse_plane(subject: Subject, job: PlaneJob, token: CancelToken) -> Iterat
         if not vector.names:
             vector = ParameterVector(subject.model, trainable_only=False)
         reader = StateReader(subject, vector, token)
-        base = reader.choose(job.base)
+        base = reader.require(job.base) if job.base else reader.last()
         subject.load(base)
         automatic: BatchNormPolicy = "frozen" if job.kind == "random" else "recalibrated"
         meter = PointMeter(subject, job.options.split, job.options.batchnorm, automatic, token)
@@ -59,17 +59,12 @@ def analyse_plane(subject: Subject, job: PlaneJob, token: CancelToken) -> Iterat
 
 def _left_out(subject: Subject, frame: Frame, job: PlaneJob) -> Iterator[Update]:
     """Say which checkpoints could not be used."""
-    if frame.skipped:
+    for sentence in frame.skipped:
+        yield Notice(level="warning", sentence=f"{sentence} It is left out of the path.")
+    if not job.base and frame.base != subject.names[-1]:
         yield Notice(
             level="warning",
-            sentence="Left out of the path because their weights are not finite: "
-            f"{', '.join(frame.skipped)}.",
-        )
-    elif not job.base and frame.base != subject.names[-1]:
-        yield Notice(
-            level="warning",
-            sentence=f"The plane is drawn around “{frame.base}”: the weights of later checkpoints are not "
-            "finite.",
+            sentence=f"The plane is drawn around “{frame.base}”: later checkpoints cannot be used.",
         )
 
 

@@ -21,7 +21,7 @@ class StateReader:
     def __init__(self, subject: Subject, vector: ParameterVector, token: CancelToken) -> None:
         self._subject, self._vector, self._token = subject, vector, token
         self._kept: dict[str, Flat] = {}
-        self._finite: dict[str, bool] = {}
+        self._problems: dict[str, str] = {}
 
     def flat(self, checkpoint: str) -> Flat:
         """θ of a checkpoint.
@@ -38,43 +38,60 @@ class StateReader:
             self._kept[checkpoint] = flat
         return flat
 
-    def is_finite(self, checkpoint: str) -> bool:
-        """Whether all weights of a checkpoint are numbers."""
-        if checkpoint not in self._finite:
-            self._finite[checkpoint] = self.flat(checkpoint).is_finite()
-        return self._finite[checkpoint]
+    def problem(self, checkpoint: str) -> str:
+        """Why a checkpoint cannot be part of a line or plane; empty where it can."""
+        if checkpoint not in self._problems:
+            self._problems[checkpoint] = self._find_problem(checkpoint)
+        return self._problems[checkpoint]
 
-    def choose(self, asked: str) -> str:
-        """The checkpoint asked for; where none is, the last one whose weights are finite.
+    def _find_problem(self, checkpoint: str) -> str:
+        try:
+            finite = self.flat(checkpoint).is_finite()
+        except CheckpointError as error:
+            return error.sentence
+        return "" if finite else f"The weights of “{checkpoint}” hold NaN or infinite values."
+
+    def first(self) -> str:
+        """The earliest checkpoint that can be used.
 
         Raises:
-            OptionError: the run has no such checkpoint, or none at all.
-            CheckpointError: its weights are not finite, or no checkpoint's are.
+            OptionError: the run has no checkpoint. CheckpointError: none can be used.
         """
-        names = self._subject.names
-        if asked:
-            self._require(asked)
-            return asked
-        for name in reversed(names):
-            if self.is_finite(name):
+        return self._first_of(self._subject.names)
+
+    def last(self) -> str:
+        """The latest checkpoint that can be used.
+
+        Raises:
+            OptionError: the run has no checkpoint. CheckpointError: none can be used.
+        """
+        return self._first_of(self._subject.names[::-1])
+
+    def _first_of(self, names: tuple[str, ...]) -> str:
+        for name in names:
+            if not self.problem(name):
                 return name
         if names:
             raise CheckpointError(
-                f"No checkpoint of “{self._subject.run}” has finite weights; there is nothing to draw."
+                f"No checkpoint of “{self._subject.run}” can be used. {self.problem(names[0])}"
             )
         raise OptionError(f"The run “{self._subject.run}” has no checkpoint that can be used.")
 
-    def _require(self, asked: str) -> None:
+    def require(self, asked: str) -> str:
+        """The checkpoint of this name.
+
+        Raises:
+            OptionError: the run has none. CheckpointError: it cannot be used.
+        """
         names = self._subject.names
         if asked not in names:
             raise OptionError(
                 f"The run “{self._subject.run}” has no checkpoint “{asked}”; "
                 f"there is {', '.join(names) or 'none'}."
             )
-        if not self.is_finite(asked):
-            raise CheckpointError(
-                f"The weights of “{asked}” hold NaN or infinite values; choose another checkpoint."
-            )
+        if self.problem(asked):
+            raise CheckpointError(f"{self.problem(asked)} Choose another checkpoint.")
+        return asked
 
 
 @dataclass(frozen=True)
@@ -83,7 +100,7 @@ class Path:
 
     Attributes:
         checkpoints: M names in training order. plane: directions, coordinates and residuals.
-        skipped: checkpoints left out because their weights are not finite.
+        skipped: for each checkpoint left out, why, in a sentence.
     """
 
     checkpoints: tuple[str, ...]
@@ -98,7 +115,7 @@ def find_path(subject: Subject, vector: ParameterVector, base: str, reader: Stat
         OptionError: fewer than three usable checkpoints, or a straight path.
     """
     names = subject.names
-    usable = tuple(name for name in names if reader.is_finite(name))
-    skipped = tuple(name for name in names if name not in usable)
+    usable = tuple(name for name in names if not reader.problem(name))
+    skipped = tuple(reader.problem(name) for name in names if reader.problem(name))
     plane = principal_plane(vector, len(usable), usable.index(base), lambda i: reader.flat(usable[i]))
     return Path(usable, plane, skipped)
