@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
+import torch
+from torch.nn.modules.batchnorm import _BatchNorm
 
 from landscope.contract.deltas import Floats, LineOpened, LinePoints
 from landscope.contract.errors import OptionError
@@ -46,9 +48,27 @@ def analyse_line(subject: Subject, job: LineJob, token: CancelToken) -> Iterator
         del reader  # lets go of the checkpoints it kept
         subject.load(start_name)
         meter = PointMeter(subject, job.options.split, job.options.batchnorm, "recalibrated", token)
+        yield from _held_buffers(subject, start_name, end_name)
         with vector:
             sweep = _LineSweep(job, start_name, end_name, coordinates, meter, vector, end, token)
             yield from sweep.run()
+
+
+def _held_buffers(subject: Subject, start: str, end: str) -> Iterator[Update]:
+    """Say so where the ends differ in buffers that a line does not move (BatchNorm has its policy)."""
+    policed = {name for name, module in subject.model.named_modules() if isinstance(module, _BatchNorm)}
+    parameters = {name for name, _ in subject.model.named_parameters(remove_duplicate=False)}
+    first, last = subject.state(start), subject.state(end)
+    held = (name for name in first if name not in parameters and name.rpartition(".")[0] not in policed)
+    differing = [name for name in held if not torch.equal(first[name], last[name])]
+    if differing:
+        more = "…" if len(differing) > 3 else ""
+        yield Notice(
+            level="warning",
+            sentence=f"The line keeps the buffers of {start} ({', '.join(differing[:3])}{more}), which differ "
+            f"in {end}: its far end is not quite that checkpoint.",
+            detail="\n".join(differing),
+        )
 
 
 class _LineSweep:

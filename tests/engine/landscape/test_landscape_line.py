@@ -104,6 +104,17 @@ def test_that_wrong_lines_are_one_sentence(options, error, sentence, build, run)
         run(subject, **options)
 
 
+def test_that_buffers_that_differ_between_the_ends_are_told(build, run):
+    subject = build.path()
+    _, said = run(subject)
+    assert not any("buffers" in u.sentence for u in said if isinstance(u, Notice))
+    subject.model.register_buffer("scale", torch.ones(1))
+    for step, state in enumerate(subject._states.values()):
+        state["scale"] = torch.full((1,), float(step))
+    _, said = run(subject)
+    assert any("(scale), which differ in step_4.pt" in u.sentence for u in said if isinstance(u, Notice))
+
+
 def test_that_diverged_ends_are_passed_over(build, run):
     subject = build.path()
     subject._states["step_0.pt"]["fc.bias"][0] = float("nan")
