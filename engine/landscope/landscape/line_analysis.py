@@ -62,11 +62,11 @@ def _held_buffers(subject: Subject, start: str, end: str) -> Iterator[Update]:
     held = (name for name in first if name not in parameters and name.rpartition(".")[0] not in policed)
     differing = [name for name in held if not torch.equal(first[name], last[name])]
     if differing:
-        more = "…" if len(differing) > 3 else ""
+        some = ", ".join(differing[:3]) + ("…" if len(differing) > 3 else "")
         yield Notice(
             level="warning",
-            sentence=f"The line keeps the buffers of {start} ({', '.join(differing[:3])}{more}), which differ "
-            f"in {end}: its far end is not quite that checkpoint.",
+            sentence=f"The line keeps the buffers of {start} ({some}), which differ in {end}: its far end is "
+            "not quite that checkpoint.",
             detail="\n".join(differing),
         )
 
