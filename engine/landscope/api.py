@@ -90,9 +90,9 @@ class Project:
     @property
     def runs(self) -> tuple[str, ...]:
         """Names of the runs."""
-        from landscope.project.spec import run_name
+        from landscope.project.spec import run_names
 
-        return tuple(run_name(folder) for folder in self.spec.runs)
+        return tuple(run_names(self.spec))
 
     def checkpoints(self, run: str | None = None) -> tuple[str, ...]:
         """Names of a run's ready checkpoints in training order."""
@@ -117,6 +117,7 @@ class Project:
     def distances(self, run: str | None = None, **options: Any) -> Distances:
         """Distance quantities of a run, from its files alone; options as in ``DistanceOptions``."""
         name = self._run(run)
+        self.checkpoints(name)
         chosen = _options(DistanceOptions, self.spec.distance, options)
         self._do("distance", DistanceJob(project=self.spec, run=name, options=chosen))
         return self.session.distances[name]

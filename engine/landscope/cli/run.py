@@ -20,7 +20,7 @@ from landscope.contract.events import Cancelled, Event, Failed, Notice
 from landscope.contract.job import AnyJob, CancelToken, ListJob
 from landscope.contract.options import LandscapeOptions, ProjectSpec
 from landscope.contract.plan import ANALYSES, plan
-from landscope.project.spec import load_project, run_name
+from landscope.project.spec import load_project, run_names
 from landscope.project.trust import is_trusted, trust
 from landscope.runner.bench import Bench
 from landscope.runner.run import run_job
@@ -90,7 +90,7 @@ def _said_untrusted(spec: ProjectSpec, only: tuple[str, ...], recorder: Recorder
 
 
 def _runs(spec: ProjectSpec, wanted: list[str]) -> tuple[str, ...]:
-    known = tuple(run_name(folder) for folder in spec.runs)
+    known = tuple(run_names(spec))
     for name in wanted:
         if name not in known:
             raise OptionError(f"There is no run called “{name}”; known runs: {', '.join(known) or 'none'}.")

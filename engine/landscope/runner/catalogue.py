@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from landscope.contract import job as j
 from landscope.contract.deltas import Provenance
-from landscope.contract.errors import OptionError
 from landscope.contract.events import Done, Notice, Partial, Update
 from landscope.contract.options import ProjectSpec
 
@@ -29,23 +28,13 @@ def title(job: j.AnyJob) -> str:
     return f"{_TITLES[type(job)](job)}{' · ' + run if run else ''}"
 
 
-def _folder(project: ProjectSpec, run: str) -> Path:
-    from landscope.project.spec import run_name
-
-    for folder in project.runs:
-        if run_name(folder) == run:
-            return Path(folder)
-    known = ", ".join(run_name(folder) for folder in project.runs) or "none"
-    raise OptionError(f"There is no run called “{run}” in {project.root}; known runs: {known}.")
-
-
 def _list(job: j.ListJob, _bench: Bench, token: j.CancelToken) -> Updates:
     from landscope.checkpoints.discover import list_run
-    from landscope.project.spec import run_name
+    from landscope.project.spec import run_names
 
-    for folder in job.project.runs:
+    for name, folder in run_names(job.project).items():
         token.check()
-        yield Partial(delta=list_run(Path(folder), run=run_name(folder), trusted=job.project.trusted))
+        yield Partial(delta=list_run(Path(folder), run=name, trusted=job.project.trusted))
 
 
 def _probe(job: j.ProbeJob, bench: Bench, token: j.CancelToken) -> Updates:
@@ -58,9 +47,9 @@ def _probe(job: j.ProbeJob, bench: Bench, token: j.CancelToken) -> Updates:
 
 
 def _first_run(project: ProjectSpec) -> str:
-    from landscope.project.spec import run_name
+    from landscope.project.spec import run_names
 
-    return run_name(project.runs[0]) if project.runs else ""
+    return next(iter(run_names(project)), "")
 
 
 def _candidates(job: j.CandidatesJob, _bench: Bench, _token: j.CancelToken) -> Updates:
@@ -121,8 +110,9 @@ def _plane() -> Callable[..., Iterator[Update]]:
 
 def _distance(job: j.DistanceJob, _bench: Bench, token: j.CancelToken) -> Updates:
     from landscope.distance.analysis import analyse_files
+    from landscope.project.spec import run_folder
 
-    folder = _folder(job.project, job.run)
+    folder = Path(run_folder(job.project, job.run))
     yield from analyse_files(folder, job.run, job, token, trusted=job.project.trusted)
 
 
