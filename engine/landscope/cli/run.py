@@ -141,7 +141,10 @@ def _check_output(path: Path) -> None:
 
 @contextlib.contextmanager
 def _interruptible(token: CancelToken) -> Iterator[None]:
-    """Ctrl+C asks the job to stop at its next safe point; a second one interrupts at once."""
+    """Ctrl+C, or a scheduler's SIGTERM, asks the job to stop at its next safe point and the results are saved.
+
+    A second one interrupts at once.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -152,8 +155,9 @@ def _interruptible(token: CancelToken) -> Iterator[None]:
         print("\nStopping; press Ctrl+C again to stop at once.", file=sys.stderr)
         token.cancel()
 
-    before = signal.signal(signal.SIGINT, ask)
+    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
