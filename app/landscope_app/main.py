@@ -20,27 +20,42 @@ def main(argv: list[str] | None = None) -> int:
     """Run the window until it is closed; its exit code."""
     options = _arguments().parse_args(argv)
     app = make_application()
+    window = _first_sight(app, options)
     from landscope_app.faults import Faults
-    from landscope_app.theme.colors import THEMES
-    from landscope_app.theme.palette import system_theme, use
-    from landscope_app.window import MainWindow
     from landscope_app.work.context import Context
 
-    context = Context()
-    choice = options.theme or context.settings.theme
-    use(THEMES.get(choice) or system_theme(), choice)
-    window = MainWindow(context, THEMES.get(choice) or system_theme())
+    context = Context(settings=window.settings)
     faults = Faults()
     faults.told.connect(context.tell)
     faults.install()
-    if options.size:
-        window.resize(*options.size)
-    window.show()
+    window.furnish(context)
     _after_shown(app, window, options)
     code = app.exec()
     faults.remove()
     context.close()
     return code
+
+
+def _first_sight(app: QApplication, options: argparse.Namespace) -> MainWindow:
+    """The window with its start page, painted, before anything else is imported."""
+    from landscope_app.settings import store
+    from landscope_app.theme.colors import THEMES
+    from landscope_app.theme.palette import system_theme, use
+    from landscope_app.window import MainWindow
+
+    settings = store.load()
+    choice = options.theme or settings.theme
+    use(THEMES.get(choice) or system_theme(), choice)
+    window = MainWindow(None, THEMES.get(choice) or system_theme(), settings)
+    if options.path:
+        window.show_busy(options.path)
+    if options.size:
+        window.resize(*options.size)
+    window.show()
+    app.processEvents()
+    if options.time_to_window:
+        _report_start(window)
+    return window
 
 
 def make_application() -> QApplication:
@@ -73,8 +88,6 @@ def _after_shown(app: QApplication, window: MainWindow, options: argparse.Namesp
     awake = QTimer(window)  # lets Python see the signal while Qt waits
     awake.start(500)
     awake.timeout.connect(lambda: None)
-    if options.time_to_window:
-        QTimer.singleShot(0, lambda: _report_start(window))
     if options.grab:
         QTimer.singleShot(round(options.after * 1000), lambda: _grab(app, window, options.grab))
 

@@ -3,70 +3,84 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QByteArray, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QLabel, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
-from landscope_app.actions.catalogue import DOCUMENT, JOBS, PICTURE, PROJECT, all_actions
-from landscope_app.actions.registry import ActionRegistry
-from landscope_app.docks import Docks
-from landscope_app.hosts.titles import LANDSCAPE, STATISTICS
+from landscope_app.actions.registry import MENUS
+from landscope_app.settings import store
 from landscope_app.theme.colors import THEMES, Theme
 from landscope_app.theme.palette import system_theme, use
 from landscope_app.views.notice import NoticePanel
 from landscope_app.views.start import StartPage
-from landscope_app.window_actions import WindowActions
-from landscope_app.work.analyses import Analyses
-from landscope_app.work.context import Context
-from landscope_app.work.files import SessionFiles
-from landscope_app.work.opening import SAMPLE, Opener, is_session
-from landscope_app.work.view_history import ViewHistory
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from landscope_app.docks import Docks
+    from landscope_app.work.context import Context
     from landscope_app.workspace import Workspace
 
 
 class MainWindow(QMainWindow):
-    """One document in one window.
+    """One document in one window, made in three steps so that it is seen at once.
 
-    The workspace with its plots and OpenGL is imported after the window was shown (``workspace`` is None
-    until then).
+    1. The constructor makes the frame and the start page, from Qt alone.
+    2. ``furnish``, once it was painted: document, engines, actions (NumPy and the contract are imported).
+    3. The workspace with its plots and OpenGL, when something is opened (``workspace`` is None until then).
     """
 
-    def __init__(self, context: Context, theme: Theme) -> None:
+    def __init__(self, context: Context | None, theme: Theme, settings: store.Settings | None = None) -> None:
+        """``context``: where there is one already, the window is furnished with it at once."""
         super().__init__()
-        self.context = context
         self.theme = theme
+        self.workspace: Workspace | None = None
+        self.docks: Docks | None = None
+        self._pending_view: dict[str, Any] | None = None
+        self._closing = self._discarding = self._furnished = False
+        self.settings = context.settings if context is not None else settings or store.load()
+        self.notice = NoticePanel()
+        self.start = StartPage(self.settings)
+        self._busy = QLabel("Opening…", alignment=Qt.AlignmentFlag.AlignCenter)
+        self._stack = QStackedWidget()
+        self._frame()
+        if context is not None:
+            self.furnish(context)
+
+    def furnish(self, context: Context) -> None:
+        """Give the window its document, engines and actions."""
+        from landscope_app.actions.catalogue import all_actions
+        from landscope_app.actions.registry import ActionRegistry
+        from landscope_app.window_actions import WindowActions
+        from landscope_app.work.analyses import Analyses
+        from landscope_app.work.files import SessionFiles
+        from landscope_app.work.opening import Opener
+        from landscope_app.work.view_history import ViewHistory
+
+        self.context = context
         self.analyses = Analyses(context, self)
         self.opener = Opener(context, self)
         self.files = SessionFiles(context, self.analyses, self)
         self.history = ViewHistory(self.view_state, self.restore_view, self)
-        self.workspace: Workspace | None = None
-        self.docks: Docks | None = None
-        self._pending_view: dict[str, Any] | None = None
-        self._closing = self._discarding = False
-        self.notice = NoticePanel()
-        self.start = StartPage(context)
-        self._busy = QLabel("Opening…", alignment=Qt.AlignmentFlag.AlignCenter)
-        self._stack = QStackedWidget()
-        self._frame()
         self.actions_of = WindowActions(self)
         self.registry = ActionRegistry(self)
         self.registry.add(*all_actions(self.actions_of.handlers()))
+        self.registry.apply_theme(self.theme)
         self.registry.build_menus()
         self.toolbar = self.registry.build_toolbar()
         self.addToolBar(self.toolbar)
         self.toolbar.hide()
+        self._furnished = True
         self._connect()
         self._enable()
         self._entitle()
-        QTimer.singleShot(0, self, lambda: self.registry.apply_theme(self.theme))
+        self.start.furnish(context)
 
     def open_path(self, path: str) -> None:
         """Open a project, a script, a session or the word ``sample``."""
+        from landscope_app.hosts.titles import LANDSCAPE, STATISTICS
+        from landscope_app.work.opening import SAMPLE, is_session
+
         self.show_busy(path)
         if path != SAMPLE and is_session(path):
             self.files.open(path)
@@ -82,7 +96,7 @@ class MainWindow(QMainWindow):
     def show_busy(self, path: str) -> None:
         """Say that something is being opened, while nothing else is there to look at."""
         if self.workspace is None or self._stack.currentWidget() is self.start:
-            self._busy.setText("Opening the sample project…" if path == SAMPLE else f"Opening {path}…")
+            self._busy.setText(f"Opening {path}…" if path != "sample" else "Opening the sample project…")
             self._stack.setCurrentWidget(self._busy)
 
     def show_start(self) -> None:
@@ -146,7 +160,7 @@ class MainWindow(QMainWindow):
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Files may be dropped anywhere on the window."""
-        if event.mimeData().hasUrls():
+        if self._furnished and event.mimeData().hasUrls():
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
@@ -155,6 +169,9 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Ask once if something would be lost; then remember the panels and end the engines."""
+        if not self._furnished:
+            super().closeEvent(event)
+            return
         running = len(self.context.engines.busy)
         if not self._closing and (running or self.context.document.dirty):
             event.ignore()
@@ -178,7 +195,7 @@ class MainWindow(QMainWindow):
         self.setDockOptions(self.dockOptions() | QMainWindow.DockOption.GroupedDragging)
         self.resize(1440, 900)
         with contextlib.suppress(ValueError):
-            self.restoreGeometry(QByteArray(bytes.fromhex(self.context.settings.geometry)))
+            self.restoreGeometry(QByteArray(bytes.fromhex(self.settings.geometry)))
         for page in (self.start, self._busy):
             self._stack.addWidget(page)
         centre = QWidget()
@@ -188,10 +205,13 @@ class MainWindow(QMainWindow):
         layout.addWidget(self._stack, 1)
         self.setCentralWidget(centre)
         self.statusBar().setSizeGripEnabled(False)
+        for title in MENUS:
+            self.menuBar().addMenu(f"&{title}").setAccessibleName(f"{title} menu")
+        self.setWindowTitle("Landscope[*]")
 
     def _connect(self) -> None:
         context = self.context
-        self.start.sample_wanted.connect(lambda: self.open_path(SAMPLE))
+        self.start.sample_wanted.connect(lambda: self.open_path("sample"))
         self.start.project_wanted.connect(self.actions_of.open_project)
         self.start.session_wanted.connect(self.actions_of.open_session)
         self.start.path_wanted.connect(self.open_path)
@@ -210,6 +230,7 @@ class MainWindow(QMainWindow):
     def _build(self) -> None:
         if self.workspace is not None:
             return
+        from landscope_app.docks import Docks
         from landscope_app.views.checkpoints import CheckpointList
         from landscope_app.views.distance import DistanceView
         from landscope_app.views.jobs import JobsView
@@ -296,6 +317,8 @@ class MainWindow(QMainWindow):
         self.setWindowModified(document.dirty)
 
     def _enable(self) -> None:
+        from landscope_app.actions.catalogue import DOCUMENT, PICTURE, PROJECT
+
         there = self.workspace is not None and self._stack.currentWidget() is self.workspace
         project = self.context.document.session.project
         self.registry.enable(there, *DOCUMENT, *PICTURE)
@@ -303,4 +326,6 @@ class MainWindow(QMainWindow):
         self._enable_jobs()
 
     def _enable_jobs(self) -> None:
+        from landscope_app.actions.catalogue import JOBS
+
         self.registry.enable(bool(self.context.engines.busy), *JOBS)

@@ -9,7 +9,6 @@ from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QMenu, QToolBar
 
 from landscope_app.theme.colors import Theme
-from landscope_app.theme.icons import icon
 
 MENUS = ("File", "Analysis", "View", "Checkpoints", "Help")
 
@@ -76,10 +75,11 @@ class ActionRegistry:
             self._actions[name].setEnabled(enabled)
 
     def build_menus(self) -> None:
-        """Fill the window's menu bar."""
+        """Fill the menus of the window's menu bar; those that are not there yet are made."""
         bar = self._window.menuBar()
+        there = {menu.title().replace("&", ""): menu for menu in bar.findChildren(QMenu)}
         for title in MENUS:
-            menu = bar.addMenu(f"&{title}")
+            menu = there.get(title) or bar.addMenu(f"&{title}")
             menu.setAccessibleName(f"{title} menu")
             self._fill(menu, [s for s in self._specs.values() if s.menu == title])
 
@@ -99,7 +99,9 @@ class ActionRegistry:
         return bar
 
     def apply_theme(self, theme: Theme) -> None:
-        """Draw the icons. Not done at first: drawing them takes longer than showing the window."""
+        """Draw the icons."""
+        from landscope_app.theme.icons import icon
+
         for name, spec in self._specs.items():
             if spec.icon:
                 self._actions[name].setIcon(icon(spec.icon, theme))

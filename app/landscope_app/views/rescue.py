@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton
 
-from landscope_app.work.context import Context
-
 if TYPE_CHECKING:
     from landscope.session.recover import Abandoned
+    from landscope_app.hosts.background import Background
 
 
 class RescueCard(QFrame):
@@ -23,9 +23,9 @@ class RescueCard(QFrame):
 
     recovered = Signal(object)
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._context = context
+        self._background: Background | None = None
         self._found: Abandoned | None = None
         self.setProperty("card", "warning")
         self._said = QLabel()
@@ -43,6 +43,10 @@ class RescueCard(QFrame):
         drop.clicked.connect(lambda _checked=False: self._drop())
         self.hide()
 
+    def furnish(self, background: Background) -> None:
+        """From now on there are threads to look at the disk."""
+        self._background = background
+
     def look(self) -> None:
         """Look for journals, off the GUI thread."""
 
@@ -51,7 +55,7 @@ class RescueCard(QFrame):
 
             return abandoned()
 
-        self._context.background.run(work, self._show)
+        self._run(work, self._show)
 
     def _show(self, found: list[Abandoned]) -> None:
         self._found = found[0] if found else None
@@ -71,7 +75,7 @@ class RescueCard(QFrame):
 
             return recover(folder)
 
-        self._context.background.run(work, self.recovered.emit)
+        self._run(work, self.recovered.emit)
 
     def _drop(self) -> None:
         if self._found is None:
@@ -83,4 +87,8 @@ class RescueCard(QFrame):
 
             discard(folder)
 
-        self._context.background.run(work, lambda _done: self.look())
+        self._run(work, lambda _done: self.look())
+
+    def _run(self, work: Callable[[], Any], done: Callable[[Any], None]) -> None:
+        if self._background is not None:
+            self._background.run(work, done)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
@@ -18,9 +19,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from landscope_app.settings.store import Recent
+from landscope_app.settings.store import Recent, Settings
 from landscope_app.views.rescue import RescueCard
-from landscope_app.work.context import Context
+
+if TYPE_CHECKING:
+    from landscope_app.work.context import Context
 
 _ROW, _RECENT_HEIGHT = 30, 252
 _MISSING = " (not there any more)"
@@ -43,9 +46,10 @@ class StartPage(QWidget):
     dropped = Signal(object)
     recovered = Signal(object)
 
-    def __init__(self, context: Context, parent: QWidget | None = None) -> None:
+    def __init__(self, settings: Settings, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._context = context
+        self._settings = settings
+        self._context: Context | None = None
         outer = QHBoxLayout(self)
         column = QVBoxLayout()
         column.setSpacing(14)
@@ -59,7 +63,7 @@ class StartPage(QWidget):
         column.addWidget(_label("Landscope", "title"))
         column.addWidget(_label("See how a PyTorch network trained.", "muted"))
         column.addSpacing(6)
-        self._rescue = RescueCard(context)
+        self._rescue = RescueCard()
         self._rescue.recovered.connect(self.recovered)
         column.addWidget(self._rescue)
         column.addLayout(self._cards())
@@ -75,15 +79,23 @@ class StartPage(QWidget):
         column.addStretch(2)
         self.refresh()
 
+    def furnish(self, context: Context) -> None:
+        """From now on there are threads to look at the disk."""
+        self._context = context
+        self._settings = context.settings
+        self._rescue.furnish(context.background)
+        self.refresh()
+
     def refresh(self) -> None:
         """List the recent entries; which of them still exist is looked up off the GUI thread."""
-        recent = list(self._context.settings.recent)
+        recent = list(self._settings.recent)
         self._fill(recent, {})
-        self._rescue.look()
-        self._context.background.run(
-            lambda: {item.path: Path(item.path).exists() for item in recent},
-            lambda there: self._fill(list(self._context.settings.recent), there),
-        )
+        if self._context is not None:
+            self._rescue.look()
+            self._context.background.run(
+                lambda: {item.path: Path(item.path).exists() for item in recent},
+                lambda there: self._fill(list(self._settings.recent), there),
+            )
 
     def _cards(self) -> QHBoxLayout:
         row = QHBoxLayout()

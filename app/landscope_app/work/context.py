@@ -21,13 +21,18 @@ class Context(QObject):
 
     told = Signal(object, object, object)
 
-    def __init__(self, parent: QObject | None = None, engines: Engines | None = None) -> None:
+    def __init__(
+        self,
+        parent: QObject | None = None,
+        engines: Engines | None = None,
+        settings: store.Settings | None = None,
+    ) -> None:
         super().__init__(parent)
         self.document = Document(journal=True)
         self.selection = Selection()
         self.engines = engines or Engines(self)
         self.background = Background(self)
-        self.settings = store.load()
+        self.settings = settings or store.load()
         self.cost = CostModel()
         self.devices: tuple[str, ...] = ("cpu",)
         self.background.failed.connect(lambda sentence, detail: self.tell("error", sentence, detail))

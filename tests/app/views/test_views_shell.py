@@ -109,7 +109,8 @@ def test_that_recent_entries_that_are_gone_cannot_be_chosen(widgets, tmp_path):
     settings.remember(str(tmp_path), "project", 2.0)
     store.save(settings)
     context = Context()
-    page, chosen = widgets(StartPage(context)), []
+    page, chosen = widgets(StartPage(context.settings)), []
+    page.furnish(context)
     page.path_wanted.connect(chosen.append)
     wait_until(lambda: "not there" in page._recent.item(1).text())
     page._recent.itemClicked.emit(page._recent.item(1))
