@@ -22,7 +22,8 @@ HEAVY = (
 
 
 def test_that_nothing_heavy_is_imported_before_the_window_is_seen():
-    code = f"import sys, landscope_app.main, landscope_app.window; print([m for m in {HEAVY!r} if m in sys.modules])"
+    code = "import sys, landscope_app.main, landscope_app.window; "
+    code += f"print([m for m in {HEAVY!r} if m in sys.modules])"
     found = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
     )
