@@ -22,8 +22,9 @@ def opening_jobs(project: ProjectSpec, runs: tuple[str, ...]) -> list[tuple[str,
     project = for_window(project)
     jobs: list[tuple[str, AnyJob]] = [("list", ListJob(project=project))]
     usable = project if project.trusted else replace(project, script="")
-    for analysis in _FIRST:
-        jobs += plan(usable, runs, (analysis,))
+    for run in runs:
+        for analysis in _FIRST:
+            jobs += plan(usable, (run,), (analysis,))
     first = f"{runs[0]}-random" if runs else ""
     return sorted(jobs, key=lambda item: _rank(item[0], first))
 

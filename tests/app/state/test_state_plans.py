@@ -32,6 +32,12 @@ def test_that_the_list_comes_first_then_bars_before_losses_before_distances():
     assert found.index(SaturationJob) < found.index(EvaluateJob) < found.index(DistanceJob)
 
 
+def test_that_everything_about_the_first_run_comes_before_the_others():
+    jobs = [job for _name, job in opening_jobs(PROJECT, ("a", "b"))]
+    runs = [job.run for job in jobs if isinstance(job, (SaturationJob, EvaluateJob, DistanceJob))]
+    assert runs == ["a"] * 3 + ["b"] * 3
+
+
 def test_that_the_cheapest_plane_comes_first_then_every_trajectory_and_lines_last():
     jobs = [job for _name, job in opening_jobs(PROJECT, ("a", "b")) if isinstance(job, (PlaneJob, LineJob))]
     assert [(getattr(job, "kind", "line"), job.run) for job in jobs] == [
