@@ -1,0 +1,24 @@
+"""The one executable of the packaged application: window, command line and host processes.
+
+The window starts its hosts as ``Landscope --role=reader …``, since a packaged application knows no
+``python -m``.
+"""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> int:
+    """Be a host when asked for a role, else the command line; returns the exit code."""
+    if len(sys.argv) > 1 and sys.argv[1].startswith("--role"):
+        from landscope.runner.host import main as host
+
+        return host(sys.argv[1:])
+    from landscope.cli.main import main as command_line
+
+    return command_line(sys.argv[1:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
