@@ -114,7 +114,7 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--batchnorm", choices=("auto", "frozen", "recalibrated"), help="BatchNorm policy")
     parser.add_argument("--samples", type=int, help="samples per split (0 = all)")
     parser.add_argument("--device", help="auto, cpu, cuda, cuda:1 or mps")
-    parser.add_argument("--threads", type=int, help="intra-op threads of torch")
+    parser.add_argument("--threads", type=int, help="intra-op threads of torch (default: 1)")
     parser.add_argument("--trust", action="store_true", help="the code of this folder may run")
     parser.add_argument("--quiet", action="store_true", help="only errors")
 

@@ -21,8 +21,7 @@ class EngineOptions(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         python: interpreter that runs the script; empty = the one that runs Landscope.
         device: ``auto``, ``cpu``, ``cuda``, ``cuda:1``, ``mps``.
-        threads: intra-op threads of torch on the CPU; 0 = what is fastest on the first batch (the window's
-            hosts take 1, so that drawing keeps its core).
+        threads: intra-op threads of torch on the CPU; 0 = 1 (see ``runner.bench.DEFAULT_THREADS``).
     """
 
     python: str = ""

@@ -12,19 +12,22 @@ if TYPE_CHECKING:
     from landscope.project.subject import Subject
 
 _KEPT = 4
+DEFAULT_THREADS = 1
+"""Intra-op threads on the CPU. More are faster on large layers and an idle machine, but collapse as soon as
+another process wants a core: the sample's plane took 33 times longer with two threads on two cores, one of
+them busy, than with one thread.
+"""
 
 
 class Bench:
     """Opens subjects and keeps the last few; a script that was edited is loaded again.
 
     Args:
-        threads: intra-op threads for projects that name none; 0 = what is fastest on their first batch.
+        threads: intra-op threads for projects that name none.
     """
 
-    def __init__(self, threads: int = 0) -> None:
+    def __init__(self, threads: int = DEFAULT_THREADS) -> None:
         self._threads = threads
-        self._most = 0
-        self._settled: dict[tuple[object, ...], int] = {}
         self._subjects: OrderedDict[tuple[object, ...], Subject] = OrderedDict()
 
     def subject(self, project: ProjectSpec, run: str) -> Subject:
@@ -40,7 +43,7 @@ class Bench:
             self._forget_older_than(key)
             self._subjects[key] = open_subject(project, run, like=self._like(key))
         self._subjects.move_to_end(key)
-        self._settle_threads(key)
+        self._use_threads(project)
         while len(self._subjects) > _KEPT:
             self._subjects.popitem(last=False)
         return self._subjects[key]
@@ -53,15 +56,10 @@ class Bench:
         """A subject of the same project: its script and data serve another run as well."""
         return next((subject for other, subject in self._subjects.items() if other[:-1] == key[:-1]), None)
 
-    def _settle_threads(self, key: tuple[object, ...]) -> None:
+    def _use_threads(self, project: ProjectSpec) -> None:
         import torch
 
-        from landscope.runner.threads import settle_threads
-
-        self._most = self._most or torch.get_num_threads()
-        subject = self._subjects[key]
-        asked = subject.project.engine.threads or self._threads or self._settled.get(key, 0)
-        self._settled[key] = settle_threads(subject, asked, self._most)
+        torch.set_num_threads(project.engine.threads or self._threads)
 
     def _forget_older_than(self, key: tuple[object, ...]) -> None:
         """An edited script makes every subject built from its older text stale."""

@@ -43,7 +43,7 @@ from landscope.contract.job import (
     ResumeJob,
     RunJob,
 )
-from landscope.runner.bench import Bench
+from landscope.runner.bench import DEFAULT_THREADS, Bench
 from landscope.runner.pipes import EventWriter, take_pipes
 from landscope.runner.run import run_job
 from landscope.runner.streams import LogStream
@@ -111,7 +111,7 @@ class Queue:
 class Host:
     """Obeys commands and sends events."""
 
-    def __init__(self, source: BinaryIO, target: BinaryIO, role: str, threads: int = 0) -> None:
+    def __init__(self, source: BinaryIO, target: BinaryIO, role: str, threads: int) -> None:
         self._source = source
         self._role = role
         self._threads = threads
@@ -214,7 +214,7 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="landscope.runner.host")
     parser.add_argument("--role", choices=("engine", "reader"), default="engine")
     parser.add_argument("--nice", type=int, default=0, help="added to the process's niceness")
-    parser.add_argument("--threads", type=int, default=0, help="intra-op threads; 0 = measured")
+    parser.add_argument("--threads", type=int, default=DEFAULT_THREADS, help="intra-op threads")
     options = parser.parse_args(argv)
     _be_modest(options.nice, options.role)
     source, target = take_pipes()
