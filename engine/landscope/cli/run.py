@@ -141,7 +141,7 @@ def _check_output(path: Path) -> None:
 
 @contextlib.contextmanager
 def _interruptible(token: CancelToken) -> Iterator[None]:
-    """Ctrl+C, or a scheduler's SIGTERM, asks the job to stop at its next safe point and the results are saved.
+    """Ctrl+C, or a scheduler's SIGTERM, asks the job to stop at its next safe point; results are saved.
 
     A second one interrupts at once.
     """

@@ -57,10 +57,8 @@ def plan_batches(subject: Subject, split: str, token: CancelToken) -> BatchPlan:
     """Time a few batch sizes on the model as it stands and choose the one with the cheapest sample.
 
     The data's own batches stay where the size was chosen by a person, the model draws random numbers, the
-    frozen samples are only a part of the split (``measure`` takes other batches than the data's for a choice
-    among the frozen samples and would report a standard error of zero), the loss is not one value per sample
-    (its standard error needs the given batches), the data cannot be cut, is large, or the loss of a sample
-    depends on its batch.
+    loss is not one value per sample (its standard error needs the given batches), the data cannot be cut, is
+    large, or the loss of a sample depends on its batch.
 
     Raises:
         JobCancelled: between two batches.
@@ -69,8 +67,6 @@ def plan_batches(subject: Subject, split: str, token: CancelToken) -> BatchPlan:
     largest = max(batch.size for batch in given)
     kept = BatchPlan(None, largest, "as the data gives them")
     if subject.project.data.batch_size or subject.random:
-        return kept
-    if subject.data.population(split) != sample_count(given):
         return kept
     if sum(bytes_in(batch.value) for batch in given) > LARGEST_COPY:
         return kept

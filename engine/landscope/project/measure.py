@@ -116,8 +116,8 @@ def measure(
             column.add(loss, batch.size)
             for name, metric in metrics.items():
                 columns[name].add(metric, batch.size)
-        population = subject.data.population(split) if batches is None else subject.data.samples(split)
-        return _summary(column, columns, [batch.size for batch in chosen], population)
+        sizes = [batch.size for batch in chosen]
+        return _summary(column, columns, sizes, subject.data.population(split))
 
 
 @contextmanager
