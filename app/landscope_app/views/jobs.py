@@ -22,6 +22,7 @@ from landscope_app.hosts.job_table import JobRow
 from landscope_app.state.preview import duration
 
 STOP_NOW_AFTER_S = 2.0
+_EVERY_MS = 90
 _SHOWN_ENDED = 4
 
 
@@ -59,7 +60,6 @@ class JobLine(QWidget):
     def show_row(self, row: JobRow) -> None:
         """Bring the line up to date."""
         self._bar.setVisible(row.state not in ("failed", "cancelled"))
-        self._bar.setRange(0, 0 if row.state == "running" and row.total <= 0 else 1000)
         self._bar.setValue(round(row.share * 1000))
         said = left_text(row, time.monotonic())
         self._left.setText(said)
@@ -132,13 +132,13 @@ class JobsView(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(area)
-        self._later = QTimer(self, singleShot=True, interval=33)
+        self._later = QTimer(self, singleShot=True, interval=_EVERY_MS)
         self._later.timeout.connect(self._show)
         engines.jobs_changed.connect(self._soon)
         self._show()
 
     def _soon(self) -> None:
-        """At most 30 updates a second; "Stopping…" must be seen within 100 ms."""
+        """"Stopping…" must be seen within 100 ms; oftener than that only costs the engine its core."""
         if not self._later.isActive():
             self._later.start()
 
