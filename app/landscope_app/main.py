@@ -22,9 +22,13 @@ def main(argv: list[str] | None = None) -> int:
     app = make_application()
     window = _first_sight(app, options)
     from landscope_app.faults import Faults
+    from landscope_app.hosts.titles import STATISTICS
     from landscope_app.work.context import Context
+    from landscope_app.work.opening import is_session
 
     context = Context(settings=window.settings)
+    if options.path and not is_session(options.path):
+        context.engines.warm_up(STATISTICS)  # imports torch while the rest of the window is put together
     faults = Faults()
     faults.told.connect(context.tell)
     faults.install()

@@ -6,13 +6,9 @@
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-try:
-    __version__ = version("landscope")
-except PackageNotFoundError:  # a frozen build carries no metadata
-    __version__ = "0.1.0"
+__version__ = "0.1.0"
 
 _FROM = {
     "Project": "landscope.api",

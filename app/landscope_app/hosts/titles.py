@@ -27,7 +27,9 @@ def title_of(job: j.AnyJob) -> str:
 
 
 def queue_of(job: j.AnyJob) -> str:
-    """Foreign files go to the reader, lines and planes to one engine, all else to another."""
-    if isinstance(job, j.ReadSessionJob):
+    """What only reads files goes to the reader, which is there at once; lines and planes to one engine, all
+    else to another.
+    """
+    if isinstance(job, (j.ReadSessionJob, j.ListJob, j.CandidatesJob)):
         return READER
     return LANDSCAPE if isinstance(job, (j.LineJob, j.PlaneJob)) else STATISTICS
