@@ -73,7 +73,7 @@ class Docks:
         """Sizes that leave the picture most of the room."""
         docks, width = self.all, self._window.width()
         sides = [docks["project"], docks["saturation"]]
-        self._window.resizeDocks(sides, [round(width * 0.19), round(width * 0.24)], Qt.Orientation.Horizontal)
+        self._window.resizeDocks(sides, [max(306, round(width * 0.21)), round(width * 0.24)], Qt.Orientation.Horizontal)
         right = [docks["saturation"], docks["distance"], docks["losses"]]
-        self._window.resizeDocks(right, [40, 30, 30], Qt.Orientation.Vertical)
+        self._window.resizeDocks(right, [44, 28, 28], Qt.Orientation.Vertical)
         self._window.resizeDocks([docks["jobs"]], [130], Qt.Orientation.Vertical)

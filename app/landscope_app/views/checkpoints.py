@@ -47,7 +47,7 @@ class CheckpointList(LiveView):
 
     def sizeHint(self) -> QSize:
         """Wide enough for names and values."""
-        return QSize(264, 420)
+        return QSize(306, 420)
 
     def minimumSizeHint(self) -> QSize:
         """Below it names could not be told apart."""
