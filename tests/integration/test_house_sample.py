@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import sys
 from types import ModuleType
 
 import numpy as np
@@ -124,14 +123,10 @@ def test_that_the_basin_is_twice_as_wide_with_skip_connections(script, seeds, po
     assert with_skips >= 2 * without > 0
 
 
-def test_that_the_sample_can_be_made_again(script, tmp_path, monkeypatch):
+def test_that_the_sample_can_be_made_again(tmp_path, monkeypatch):
     """The first checkpoint comes out the same, bit for bit, from the script kept beside it."""
-    monkeypatch.syspath_prepend(str(sample_project()))
-    monkeypatch.setitem(sys.modules, "project", script)
-    spec = importlib.util.spec_from_file_location("make_sample", sample_project() / "make_sample.py")
-    maker = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, "make_sample", maker)
-    spec.loader.exec_module(maker)
+    from landscope_resources.sample import make_sample as maker
+
     monkeypatch.setattr(maker, "KEPT_EPOCHS", (0,))
     maker.train("mlp", maker.RECIPES["mlp"], tmp_path / "mlp")
     made = torch.load(tmp_path / "mlp" / "epoch_000.pt", weights_only=True)["model"]

@@ -13,9 +13,10 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from project import build_data, build_model
 from torch import Tensor, nn
 from torch.nn import functional
+
+from landscope_resources.sample.project import build_data, build_model
 
 HERE = Path(__file__).parent
 KEPT_EPOCHS = (0, 1, 2, 3, 5, 8, 12, 17, 23, 30, 45, 60)
@@ -101,7 +102,7 @@ def train(run: str, recipe: Recipe, folder: Path) -> None:
         ):
             optimiser.param_groups[0]["lr"] = rate(recipe, step, warm, total)
             optimiser.zero_grad()
-            functional.cross_entropy(model(pictures[rows]), labels[rows]).backward()
+            torch.autograd.backward(functional.cross_entropy(model(pictures[rows]), labels[rows]))
             optimiser.step()
             step += 1
         if epoch in KEPT_EPOCHS:

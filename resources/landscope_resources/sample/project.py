@@ -102,4 +102,4 @@ def build_data(split: str) -> list[tuple[Tensor, Tensor]]:
         pictures = torch.from_numpy(scans["images"]).float().div(16).unsqueeze(1)
         labels = torch.from_numpy(scans["labels"]).long()
     part = slice(None, TRAIN_COUNT) if split == "train" else slice(TRAIN_COUNT, None)
-    return list(zip(pictures[part].split(BATCH), labels[part].split(BATCH), strict=True))
+    return list(zip(torch.split(pictures[part], BATCH), torch.split(labels[part], BATCH), strict=True))
