@@ -97,9 +97,8 @@ def train(run: str, recipe: Recipe, folder: Path) -> None:
     for epoch in range(1, KEPT_EPOCHS[-1] + 1):
         model.train()
         # The ragged last batch is left out: BatchNorm on a few samples is noise.
-        for rows in torch.randperm(len(labels), generator=shuffler)[: steps * recipe.batch].split(
-            recipe.batch
-        ):
+        order = torch.randperm(len(labels), generator=shuffler)[: steps * recipe.batch]
+        for rows in order.reshape(steps, recipe.batch).unbind():
             optimiser.param_groups[0]["lr"] = rate(recipe, step, warm, total)
             optimiser.zero_grad()
             torch.autograd.backward(functional.cross_entropy(model(pictures[rows]), labels[rows]))
