@@ -10,7 +10,11 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 _CURRENT = (("glx", "libGL.so.1", "glXGetCurrentContext"), ("egl", "libEGL.so.1", "eglGetCurrentContext"))
 
@@ -67,6 +71,21 @@ def vertex_attribute(location: int, size: int, stride: int = 0, offset: int = 0,
     _library().glEnableVertexAttribArray(location)
     glVertexAttribPointer(location, size, _library().GL_FLOAT, False, stride, ctypes.c_void_p(offset))
     glVertexAttribDivisor(location, divisor)
+
+
+def read_pixels(into: npt.NDArray[np.uint8]) -> None:
+    """Read the bound framebuffer into (height, width, 4) bytes: blue, green, red, alpha; lowest row first.
+
+    PyOpenGL's own wrapper allocates the whole picture anew at every call and hands it through its converters.
+    """
+    library = _library()
+    from OpenGL.raw.GL.VERSION.GL_1_0 import glReadPixels
+
+    library.glPixelStorei(library.GL_PACK_ALIGNMENT, 4)
+    library.glPixelStorei(library.GL_PACK_ROW_LENGTH, 0)
+    height, width, _ = into.shape
+    words = library.GL_UNSIGNED_INT_8_8_8_8_REV  # blue first in memory, on a little-endian machine
+    glReadPixels(0, 0, width, height, library.GL_BGRA, words, ctypes.c_void_p(into.ctypes.data))
 
 
 def check(doing: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from functools import lru_cache
 
 from PySide6.QtCore import QPointF, QRectF, Qt
@@ -46,9 +47,18 @@ def paint_overlay(painter: QPainter, state: SceneState, frame: Frame) -> None:
     painter.restore()
 
 
-@lru_cache(maxsize=8)
+_thread = threading.local()  # a font keeps its glyphs per thread, so threads do not share one
+
+
 def scene_font(family: str, bold: bool) -> QFont:
     """Return the font of ticks or, bold, of titles; sizes in logical pixels, the same on every screen."""
+    fonts: dict[tuple[str, bool], QFont] = _thread.__dict__.setdefault("fonts", {})
+    if (family, bold) not in fonts:
+        fonts[family, bold] = _made_font(family, bold)
+    return fonts[family, bold]
+
+
+def _made_font(family: str, bold: bool) -> QFont:
     font = QFont()
     font.setFamilies([family, *FALLBACK_FAMILIES])
     font.setPixelSize(TITLE_SIZE if bold else TICK_SIZE)

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from landscope_app.scene import gl
 from landscope_app.scene.programs import Program, Texture
 from landscope_app.scene.scene import SceneRenderer
@@ -41,6 +44,7 @@ class Smoothing:
         """
         self.width, self.height = width, height
         self.passes = 0
+        self._words: npt.NDArray[np.uint8] | None = None
         self._copy = Program("screen", "screen")
         self._vertices = gl.glGenVertexArrays(1)
         self._picture = Texture(gl.GL_RGBA8, gl.GL_RGBA, gl.GL_UNSIGNED_BYTE)
@@ -80,9 +84,28 @@ class Smoothing:
         self._fill_from(self._average)
         gl.glEnable(gl.GL_BLEND)
 
+    def draw_alone(self, scene: SceneRenderer, detail: Detail, empty: str) -> None:
+        """Draw one picture that is not averaged, for `read_words`."""
+        gl.glBindFramebuffer(gl.GL_FRAMEBUFFER, self._target)
+        scene.draw(detail=detail, empty=empty)
+
+    def read_words(self) -> npt.NDArray[np.uint8]:
+        """Return what was last drawn or shown here as (height, width, 4) bytes: blue, green, red, alpha.
+
+        The lowest row comes first. The array is used again by the next call.
+        """
+        if self._words is None:
+            self._words = np.empty((self.height, self.width, 4), np.uint8)
+        gl.read_pixels(self._words)
+        return self._words
+
+    def show_own(self) -> None:
+        """Bring the average into the framebuffer that `read_words` reads."""
+        self.show(self._target)
+
     def read(self) -> bytes:
         """Return the average as premultiplied RGBA bytes, lowest row first."""
-        self.show(self._target)
+        self.show_own()
         gl.glPixelStorei(gl.GL_PACK_ALIGNMENT, 4)
         gl.glPixelStorei(gl.GL_PACK_ROW_LENGTH, 0)
         data = gl.glReadPixels(0, 0, self.width, self.height, gl.GL_RGBA, gl.GL_UNSIGNED_BYTE)

@@ -1,4 +1,4 @@
-"""The turning surface in the window: a QOpenGLWidget around the renderer, with mouse, keys and hovering."""
+"""The turning surface in the window: mouse, keys and hovering, over a canvas that draws."""
 
 from __future__ import annotations
 
@@ -6,14 +6,21 @@ from collections.abc import Callable
 
 import numpy as np
 from PySide6.QtCore import QEasingCurve, QEvent, QPointF, Qt, QTimer, QVariantAnimation, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QWheelEvent
-from PySide6.QtOpenGLWidgets import QOpenGLWidget
+from PySide6.QtGui import (
+    QImage,
+    QKeyEvent,
+    QMouseEvent,
+    QOpenGLContext,
+    QResizeEvent,
+    QShowEvent,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import QWidget
 
-from landscope_app.scene.probe import surface_format
+from landscope_app.scene.gl_canvas import GlCanvas
+from landscope_app.scene.probe import GlInfo
+from landscope_app.scene.raster_canvas import RasterCanvas
 from landscope_app.scene.scene import SceneRenderer, SceneState
-from landscope_app.scene.smoothing import PASSES, Smoothing
-from landscope_app.scene.surface import Detail
 from landscope_app.state.camera import PRESET_KEYS, PRESETS, Camera
 
 ORBIT_DEGREES = 0.4  # per logical pixel
@@ -24,7 +31,7 @@ REST_MS = 400  # longer than the time between partial results: nothing is smooth
 CLICK_REACH = 3.0  # logical pixels; a press that moves less is a click
 
 
-class SurfaceView(QOpenGLWidget):
+class SurfaceView(QWidget):
     """Shows a scene and lets a person turn it.
 
     Left drag turns, right or Shift drag moves, the wheel zooms, a double click brings a point to the middle;
@@ -35,9 +42,6 @@ class SurfaceView(QOpenGLWidget):
         camera_changed(object): the new `Camera`, after every move by hand or by preset.
         checkpoint_clicked(object): the number of the checkpoint whose marker was clicked.
         failed(object): one sentence, when OpenGL cannot draw the scene after all.
-
-    Attributes:
-        frames_painted: how many pictures were drawn, for benchmarks.
     """
 
     hovered = Signal(object)
@@ -45,10 +49,13 @@ class SurfaceView(QOpenGLWidget):
     checkpoint_clicked = Signal(object)
     failed = Signal(object)
 
-    def __init__(self, parent: QWidget | None = None, samples: int = 0) -> None:
-        """Make the view; ask `probe_gl` first, and take `samples` from its answer."""
+    def __init__(self, info: GlInfo, parent: QWidget | None = None) -> None:
+        """Make the view for what `probe_gl` has found."""
         super().__init__(parent)
-        self.setFormat(surface_format(samples))
+        self._scene = SceneRenderer()
+        self._canvas = _canvas(info, self._scene, self)
+        self._canvas.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self._canvas.failed.connect(self.failed)
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMinimumSize(160, 120)
@@ -56,10 +63,6 @@ class SurfaceView(QOpenGLWidget):
         self.setAccessibleDescription(
             "Drag to turn, Shift and drag to move, wheel to zoom, 0 resets the view."
         )
-        self.frames_painted = 0
-        self._scene = SceneRenderer()
-        self._smoothing: Smoothing | None = None
-        self._ready, self._resting = False, False
         self._grip: QPointF | None = None
         self._pressed: QPointF | None = None
         self._pointer: QPointF | None = None
@@ -70,11 +73,20 @@ class SurfaceView(QOpenGLWidget):
         self._flight.valueChanged.connect(self._fly)
         self._route = (self._scene.camera, self._scene.camera)
         self._hover_timer = self._single_shot(HOVER_MS, self._report_hover)
-        self._rest_timer = self._single_shot(REST_MS, self._rest)
+        self._rest_timer = self._single_shot(REST_MS, self._canvas.rest)
 
     def scene(self) -> SceneRenderer:
-        """Return the renderer, for picking and for tests."""
+        """Return what is shown and its geometry, for picking and for tests."""
         return self._scene
+
+    def image(self) -> QImage:
+        """Return the picture that is shown, in device pixels."""
+        return self._canvas.image()
+
+    @property
+    def frames_painted(self) -> int:
+        """How many pictures were shown, for benchmarks."""
+        return self._canvas.frames_painted
 
     def camera(self) -> Camera:
         """Return where the person looks from."""
@@ -82,7 +94,7 @@ class SurfaceView(QOpenGLWidget):
 
     def smoothing_passes(self) -> int:
         """Return how many pictures have gone into the smooth one that is shown; 0 while something moves."""
-        return self._smoothing.passes if self._resting and self._smoothing is not None else 0
+        return self._canvas.smoothing_passes()
 
     def set_state(self, state: SceneState | None) -> None:
         """Show another state; many calls between two pictures cost one upload."""
@@ -113,37 +125,17 @@ class SurfaceView(QOpenGLWidget):
 
     # Qt calls these.
 
-    def initializeGL(self) -> None:
-        """Prepare the scene in this widget's context; also after the widget moved to another window."""
-        context = self.context()
-        if context is not None:
-            context.aboutToBeDestroyed.connect(self._release)
-        try:
-            self._scene.initialise()
-        except Exception as error:  # an exception must not leave a virtual of Qt
-            self._give_up(error)
-            return
-        self._ready = True
-
-    def resizeGL(self, _width: int, _height: int) -> None:
-        """Take the new size; Qt's numbers are rounded, the widget's are not."""
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Let the picture fill the view."""
+        super().resizeEvent(event)
+        self._canvas.setGeometry(self.rect())
         self._scene.resize(self.width(), self.height(), self.devicePixelRatioF())
-        self._resting = False
+        self._changed()
 
-    def paintGL(self) -> None:
-        """Draw one picture: at once while something moves, one more smoothing pass while it rests."""
-        if not self._ready:
-            return
-        try:
-            self._scene.resize(self.width(), self.height(), self.devicePixelRatioF())
-            self._draw()
-            painter = QPainter(self)
-            self._scene.paint_overlay(painter)
-            painter.end()
-        except Exception as error:  # an exception must not leave a virtual of Qt
-            self._give_up(error)
-            return
-        self.frames_painted += 1
+    def showEvent(self, event: QShowEvent) -> None:
+        """Catch up with what changed while hidden."""
+        super().showEvent(event)
+        self._changed()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Take hold of the scene."""
@@ -234,38 +226,8 @@ class SurfaceView(QOpenGLWidget):
         self._move(start.towards(end, float(str(fraction))) if fraction != 1.0 else end)
 
     def _changed(self) -> None:
-        self._resting = False
         self._rest_timer.start()
-        self.update()
-
-    def _rest(self) -> None:
-        """Begin to smooth: nothing has changed for a moment."""
-        self._resting = True
-        if self._smoothing is not None:
-            self._smoothing.restart()
-        self.update()
-
-    def _draw(self) -> None:
-        multisampled = self.format().samples() > 0
-        if multisampled or not self._resting or self._scene.state is None:
-            detail = Detail.FULL if multisampled else Detail.QUICK
-            self._scene.draw(detail=detail, empty=self.palette().window().color().name())
-            return
-        smoothing = self._sized_smoothing()
-        if smoothing.passes < PASSES:
-            smoothing.add_pass(self._scene, detail=Detail.FINE)
-        smoothing.show(self.defaultFramebufferObject())
-        if smoothing.passes < PASSES:
-            self.update()
-
-    def _sized_smoothing(self) -> Smoothing:
-        size = self._scene.frame.device_size
-        if self._smoothing is not None and (self._smoothing.width, self._smoothing.height) != size:
-            self._smoothing.release()
-            self._smoothing = None
-        if self._smoothing is None:
-            self._smoothing = Smoothing(*size)
-        return self._smoothing
+        self._canvas.changed()
 
     def _single_shot(self, interval: int, call: Callable[[], None]) -> QTimer:
         timer = QTimer(self)
@@ -281,16 +243,9 @@ class SurfaceView(QOpenGLWidget):
         self._last_hover = point
         self.hovered.emit(point)
 
-    def _release(self) -> None:
-        """Delete everything of a context that is about to go."""
-        self.makeCurrent()
-        if self._smoothing is not None:
-            self._smoothing.release()
-            self._smoothing = None
-        self._scene.release()
-        self._ready = False
-        self.doneCurrent()
 
-    def _give_up(self, error: Exception) -> None:
-        self._ready = False
-        self.failed.emit(f"The surface cannot be drawn with OpenGL here: {error}")
+def _canvas(info: GlInfo, scene: SceneRenderer, parent: QWidget) -> GlCanvas | RasterCanvas:
+    """A software driver would hold up the GUI thread: it draws in a thread of its own."""
+    if info.software and QOpenGLContext.supportsThreadedOpenGL():
+        return RasterCanvas(scene, parent)
+    return GlCanvas(scene, info.samples, parent)

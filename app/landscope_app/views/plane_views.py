@@ -35,7 +35,7 @@ class SurfacePane(QWidget):
         super().__init__()
         self._theme = theme
         self._shown: Shown | None = None
-        self.views = (SurfaceView(samples=info.samples), SurfaceView(samples=info.samples))
+        self.views = (SurfaceView(info), SurfaceView(info))
         self._pair = PlanePair(*self.views, theme)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)

@@ -1,4 +1,5 @@
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from scene_measures import near, structural_similarity
 
 from landscope_app.scene.model import DARK, SceneState
 from landscope_app.scene.offscreen import image_array, render_image
+from landscope_app.scene.probe import probe_gl
 from landscope_app.scene.smoothing import PASSES
 from landscope_app.scene.view import SurfaceView
 from landscope_app.state.camera import PRESETS, RESET, Camera
@@ -19,9 +21,14 @@ MakeState = Callable[..., SceneState]
 Wait = Callable[[Callable[[], bool]], None]
 
 
-@pytest.fixture
-def view(screen: QApplication, make_state: MakeState, wait_until: Wait) -> Iterator[SurfaceView]:
-    shown = SurfaceView()
+@pytest.fixture(params=["widget", "thread"])
+def view(
+    request: pytest.FixtureRequest, screen: QApplication, make_state: MakeState, wait_until: Wait
+) -> Iterator[SurfaceView]:
+    """A view that draws with OpenGL itself, and one whose pictures come from a render thread."""
+    info = probe_gl()
+    assert info is not None
+    shown = SurfaceView(replace(info, software=request.param == "thread"))
     shown.resize(480, 360)
     shown.set_state(make_state())
     shown.show()
@@ -38,7 +45,7 @@ def test_that_the_view_shows_what_an_exported_picture_shows(
     state = make_state(path=np.array([[-0.8, -1.5, np.nan], [0.7, 1.4, np.nan]]))
     view.set_state(state)
     wait_until(lambda: view.smoothing_passes() == PASSES)
-    seen = image_array(view.grabFramebuffer())
+    seen = image_array(view.image())
     exported = image_array(render_image(state, RESET, 480, 360))
     assert structural_similarity(seen, exported) > 0.97
     # The texts are drawn by another painter there; torn glyphs would show here.
@@ -158,7 +165,7 @@ def test_that_the_scene_survives_a_move_to_another_window(
     painted = view.frames_painted
     view.set_state(make_state(show_axes=False, show_colour_bar=False))
     wait_until(lambda: view.frames_painted > painted + 1)
-    picture = image_array(view.grabFramebuffer())
+    picture = image_array(view.image())
     assert (~near(picture, DARK.background, 10)).mean() > 0.1
     other.takeCentralWidget().setParent(None)
     other.close()
