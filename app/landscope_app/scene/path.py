@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 import numpy.typing as npt
 
@@ -20,12 +22,13 @@ MARKER_RADIUS, CURRENT_RADIUS = 4.0, 7.5
 CROWDED = 80  # with more checkpoints than this the ordinary markers shrink
 
 
+@lru_cache(maxsize=4)
 def checkpoint_points(state: SceneState) -> Doubles:
     """Return the checkpoints (M, 3) in data coordinates; a missing height is read from the surface.
 
     A checkpoint whose place in the plane is unknown keeps NaN coordinates and is not drawn. Heights that
     stay unknown (outside the plane, in a hole) are put on the box's floor; heights beyond the box are brought
-    to its border, so that every checkpoint can be seen.
+    to its border, so that every checkpoint can be seen. Kept for the newest states and read-only.
     """
     if state.path is None:
         return np.empty((0, 3))
@@ -34,6 +37,7 @@ def checkpoint_points(state: SceneState) -> Doubles:
     low, high = state.box.low[2], state.box.high[2]
     heights = np.where(np.isnan(points[:, 2]), surface, points[:, 2])
     points[:, 2] = np.clip(np.where(np.isnan(heights), low, heights), low, high)
+    points.setflags(write=False)
     return points
 
 

@@ -7,6 +7,7 @@ the whole window with it. Here the newest order is drawn into a hidden framebuff
 from __future__ import annotations
 
 import atexit
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ from landscope_app.scene.scene import SceneRenderer, SceneState
 from landscope_app.scene.smoothing import PASSES, Smoothing
 from landscope_app.scene.surface import Detail
 from landscope_app.state.camera import Camera
+
+TURN_S = 0.001  # for how long this thread may keep the interpreter from the GUI thread
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +88,8 @@ class RenderThread(QThread):
         self._order: Order | None = None
         self._picture: Picture | None = None
         self._finished = False
+        # Drawing takes turns with the GUI thread in Python; at Python's own 5 ms a turn, events come late.
+        sys.setswitchinterval(min(sys.getswitchinterval(), TURN_S))
         # A running thread must not outlive the program, however that ends.
         atexit.register(self.finish)
         application = QCoreApplication.instance()
@@ -106,6 +111,8 @@ class RenderThread(QThread):
     def finish(self) -> None:
         """End the thread and wait for it, one picture at most; safe to call twice."""
         with self._changed:
+            if self._finished:
+                return
             self._finished = True
             self._changed.notify()
         self.wait()

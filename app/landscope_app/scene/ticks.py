@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -26,9 +27,15 @@ def nice_step(span: float, count: int) -> float:
     return float(next(step * unit for step in STEPS if step * unit >= raw * (1 - 1e-9)))
 
 
+@lru_cache(maxsize=128)
 def axis_ticks(low: float, high: float, count: int, log_scale: bool = False) -> Ticks:
-    """Return about `count` ticks within [low, high]; with `log_scale` the axis is log10 of the value."""
-    return _log_ticks(low, high, count) if log_scale else _linear_ticks(low, high, count)
+    """Return about `count` ticks within [low, high]; with `log_scale` the axis is log10 of the value.
+
+    Kept, because a turning picture asks for the same ticks at every frame; the positions are read-only.
+    """
+    ticks = _log_ticks(low, high, count) if log_scale else _linear_ticks(low, high, count)
+    ticks.positions.setflags(write=False)
+    return ticks
 
 
 def _linear_ticks(low: float, high: float, count: int) -> Ticks:
