@@ -16,18 +16,23 @@ PATIENCE_S = 3.0
 def leaked(before: dict[str, set[object]]) -> list[str]:
     """Name what is there now and was not ``before``, after giving it time to end."""
     deadline = time.monotonic() + PATIENCE_S
-    while True:
-        found = [f"{kind}: {thing!r}" for kind, look in LOOKS.items() for thing in look() - before[kind]]
-        if not found or time.monotonic() > deadline:
-            return found
+    while found := _new(before):
         gc.collect()
         _let_qt_work()
         time.sleep(0.01)
+        if time.monotonic() > deadline:
+            return _new(before)
+    return found
 
 
-def present() -> dict[str, set[object]]:
-    """Everything that a test could leave behind and that is already there."""
-    return {kind: look() for kind, look in LOOKS.items()}
+def present(qt: bool = True) -> dict[str, set[object]]:
+    """Everything that a test could leave behind and that is already there; ``qt``: what is Qt's too."""
+    return {kind: look() for kind, look in {**LOOKS, **(QT_LOOKS if qt else {})}.items()}
+
+
+def _new(before: dict[str, set[object]]) -> list[str]:
+    looks = {**LOOKS, **QT_LOOKS}
+    return [f"{kind}: {thing!r}" for kind, known in before.items() for thing in looks[kind]() - known]
 
 
 def _threads() -> set[object]:
@@ -56,25 +61,21 @@ def _is_zombie(number: str) -> bool:
         return True
 
 
-def _qt_threads() -> set[object]:
-    return _alive_qt("QThread", lambda thread: thread.isRunning())
-
-
-def _qt_timers() -> set[object]:
-    """Running timers. One with a parent ends with it, and the parent is looked for itself."""
-    return _alive_qt("QTimer", lambda timer: timer.isActive() and timer.parent() is None)
-
-
-def _alive_qt(name: str, runs: Callable[[object], bool]) -> set[object]:
+def _running_in_qt() -> set[object]:
+    """Running QThreads and QTimers. A timer with a parent ends with it, and windows are looked for too."""
     core = sys.modules.get("PySide6.QtCore")
     if core is None or core.QCoreApplication.instance() is None:
         return set()
     from shiboken6 import isValid
 
-    kind = getattr(core, name)
+    kinds = (core.QThread, core.QTimer)
     # type(), not isinstance(): some objects answer __class__ by importing something.
-    things = [thing for thing in gc.get_objects() if issubclass(type(thing), kind)]
-    return {thing for thing in things if isValid(thing) and runs(thing)}
+    things = [thing for thing in gc.get_objects() if issubclass(type(thing), kinds) and isValid(thing)]
+    return {
+        thing
+        for thing in things
+        if (thing.isRunning() if isinstance(thing, core.QThread) else thing.isActive() and not thing.parent())
+    }
 
 
 def _windows() -> set[object]:
@@ -92,10 +93,5 @@ def _let_qt_work() -> None:
         core.QCoreApplication.processEvents()
 
 
-LOOKS: dict[str, Callable[[], set[object]]] = {
-    "a thread": _threads,
-    "a child process": _children,
-    "a running QThread": _qt_threads,
-    "a running QTimer": _qt_timers,
-    "a window": _windows,
-}
+LOOKS: dict[str, Callable[[], set[object]]] = {"a thread": _threads, "a child process": _children}
+QT_LOOKS: dict[str, Callable[[], set[object]]] = {"running in Qt": _running_in_qt, "a window": _windows}

@@ -43,7 +43,7 @@ def test_that_a_running_timer_is_seen_until_it_stops(qapp):
 
     before, timer = leaks.present(), QTimer()
     timer.start(60_000)
-    assert [found.split(":")[0] for found in leaks.leaked(before)] == ["a running QTimer"]
+    assert [found.split(":")[0] for found in leaks.leaked(before)] == ["running in Qt"]
     timer.stop()
     assert leaks.leaked(before) == []
 
@@ -63,7 +63,7 @@ def test_that_a_running_qthread_is_seen_until_it_has_ended(qapp):
     before, thread = leaks.present(), QThread()
     thread.start()
     try:
-        assert [found.split(":")[0] for found in leaks.leaked(before)] == ["a running QThread"]
+        assert [found.split(":")[0] for found in leaks.leaked(before)] == ["running in Qt"]
     finally:
         thread.quit()
         thread.wait()
