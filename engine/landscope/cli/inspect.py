@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from pathlib import Path
 from typing import Any
 
 from landscope.contract.errors import OptionError
@@ -28,11 +29,18 @@ def export(options: argparse.Namespace) -> int:
         if word not in _WRITERS:
             raise OptionError(f"--format does not know “{word}”; it takes csv, npz or csv,npz.")
     session = read(options.path)
-    options.output.mkdir(parents=True, exist_ok=True)
+    _make_folder(options.output)
     for word in formats:
         for path in _WRITERS[word](session, options.output):
             print(path)
     return 0
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OptionError(f"The folder {folder} cannot be made: {error.strerror}.") from error
 
 
 def as_text(value: Any, indent: int = 0) -> str:

@@ -1,34 +1,51 @@
 """``landscope``: the window, or one of the verbs for machines with no screen.
 
 Exit codes: 0 all done; 2 bad input, or an analysis could not be made (what could be is saved);
-130 interrupted (what was found is saved).
+130 interrupted (what was found is saved); 141 whoever read the output has gone.
 """
 
 from __future__ import annotations
 
 import argparse
+import io
+import os
 import sys
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import NoReturn
 
 import landscope
-from landscope.contract.errors import LandscopeError
+from landscope.contract.errors import LandscopeError, OptionError
 from landscope.contract.plan import ANALYSES
 
 BAD_INPUT = 2
 INTERRUPTED = 130
-_VERBS = ("run", "info", "render", "export", "trust", "sample")
+READER_GONE = 141
+_VERBS = ("run", "info", "render", "export", "recover", "trust", "sample")
+_NO_SCREEN = (
+    "There is no screen here (neither DISPLAY nor WAYLAND_DISPLAY is set). Without one: "
+    "landscope run PROJECT -o session.h5, then landscope render session.h5 -o DIR."
+)
 _INSTALL_WINDOW = 'The window is not installed; run: pip install "landscope[app]"'
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
     words = sys.argv[1:] if argv is None else argv
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # file names may hold anything
     try:
-        return _dispatch(words)
+        code = _dispatch(words)
+        sys.stdout.flush()
+        return code
     except LandscopeError as error:
         print(f"landscope: {error.sentence}", file=sys.stderr)
+        return BAD_INPUT
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains at its end
+        return READER_GONE
+    except OSError as error:
+        print(f"landscope: {error.filename or 'The system'}: {error.strerror or error}.", file=sys.stderr)
         return BAD_INPUT
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -38,6 +55,7 @@ def _dispatch(words: list[str]) -> int:
     if words and words[0] in ("render", "sample"):
         return _window("render" if words[0] == "render" else "window", words[words[0] == "render" :])
     if not words or (words[0] not in _VERBS and not words[0].startswith("-")):
+        _check_word(words[0] if words else "")
         return _window("window", words)
     options = _parser().parse_args(words)
     if options.verb is None:
@@ -50,13 +68,30 @@ def _dispatch(words: list[str]) -> int:
         from landscope.cli.trust import trust
 
         return trust(options)
+    if options.verb == "recover":
+        from landscope.cli.recover import recover
+
+        return recover(options)
     from landscope.cli.inspect import export, info
 
     return info(options) if options.verb == "info" else export(options)
 
 
+def _check_word(word: str) -> None:
+    if word and not Path(word).expanduser().exists():
+        verbs = ", ".join(_VERBS)
+        raise OptionError(f"There is no verb “{word}” and nothing at that place; the verbs: {verbs}.")
+
+
+def _has_screen() -> bool:
+    names = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
+    return not sys.platform.startswith("linux") or any(os.environ.get(name) for name in names)
+
+
 def _window(name: str, words: list[str]) -> int:
     """Hand over to the program registered under ``landscope.window``; the engine never names it."""
+    if name == "window" and not _has_screen() and not {"-h", "--help"} & set(words):
+        raise LandscopeError(_NO_SCREEN)
     for entry in entry_points(group="landscope.window", name=name):
         try:
             program = entry.load()
@@ -81,7 +116,7 @@ def _parser() -> argparse.ArgumentParser:
         "landscope render SESSION -o DIR draws pictures without a screen.",
     )
     parser.add_argument("--version", action="version", version=f"landscope {landscope.__version__}")
-    verbs = parser.add_subparsers(dest="verb", metavar="{run,info,render,export,trust,sample}")
+    verbs = parser.add_subparsers(dest="verb", metavar=f"{{{','.join(_VERBS)}}}")
     _add_run(verbs.add_parser("run", help="analyse a project and save a session"))
     _add_session_verbs(verbs)
     trust = verbs.add_parser("trust", help="say that code of a folder may run, or take it back")
@@ -93,18 +128,27 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_session_verbs(verbs: argparse._SubParsersAction[_Parser]) -> None:
-    info = verbs.add_parser("info", help="what a session or project holds")
+    info = verbs.add_parser("info", help="what a session holds")
     info.add_argument("path", type=Path, help="a session file")
     info.add_argument("--json", action="store_true", help="for scripts")
     export = verbs.add_parser("export", help="write the data of a session as CSV and NPZ")
     export.add_argument("path", type=Path, help="a session file")
     export.add_argument("-o", "--output", type=Path, required=True, help="folder for the files")
     export.add_argument("--format", default="csv,npz", help="csv, npz or both (default: %(default)s)")
+    recover = verbs.add_parser("recover", help="save what a crash or a kill kept from being saved")
+    recover.add_argument("name", nargs="?", default="", help="which one, by the start of its name")
+    recover.add_argument("-o", "--output", type=Path, help="session file; without it: list what is there")
 
 
 def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("project", help="a folder, a script, a landscope.toml, or the word sample")
-    parser.add_argument("-o", "--output", type=Path, required=True, help="session file to write (.h5)")
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        required=True,
+        help="session file to write (.h5); one that is there is kept as .bak",
+    )
     parser.add_argument("--only", default="", help=f"comma-separated: {', '.join(ANALYSES)}")
     parser.add_argument("--run", action="append", default=[], help="only this run (may be repeated)")
     parser.add_argument("--grid", type=int, help="points per axis of planes: 5, 9, 17, 33, 65 or 129")
@@ -115,7 +159,7 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--samples", type=int, help="samples per split (0 = all)")
     parser.add_argument("--device", help="auto, cpu, cuda, cuda:1 or mps")
     parser.add_argument("--threads", type=int, help="intra-op threads of torch (default: 1)")
-    parser.add_argument("--trust", action="store_true", help="the code of this folder may run")
+    parser.add_argument("--trust", action="store_true", help="the code of this folder may run, now and later")
     parser.add_argument("--quiet", action="store_true", help="only errors")
 
 

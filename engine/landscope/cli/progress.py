@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 from types import TracebackType
@@ -61,7 +62,8 @@ class Plain:
             self._print(text)
 
     def _print(self, text: str) -> None:
-        print(text, file=sys.stderr, flush=True)
+        with contextlib.suppress(OSError):  # whoever read it has gone: no reason to lose the work
+            print(text, file=sys.stderr, flush=True)
 
 
 class Bar:
@@ -80,6 +82,7 @@ class Bar:
             console=Console(stderr=True),
         )
         self._task = self._bar.add_task("", total=1.0, left="")
+        self._title = ""
 
     def __enter__(self) -> Bar:
         self._bar.start()
@@ -92,11 +95,12 @@ class Bar:
         """Move the bar or print above it."""
         body = event.body
         if isinstance(body, Started):
+            self._title = body.title
             self._bar.update(self._task, description=body.title, completed=0.0, total=1.0, left="")
         elif isinstance(body, Progress):
             self._bar.update(self._task, completed=body.done, total=body.total, left=left_text(body.eta_s))
         elif isinstance(body, Failed):
-            self._bar.console.print(body.sentence, style="red", markup=False)
+            self._bar.console.print(f"{self._title}: {body.sentence}", style="red", markup=False)
         elif isinstance(body, Done):
             self._bar.update(self._task, completed=1.0, total=1.0, left="")
         elif (text := notice_text(event)) is not None:

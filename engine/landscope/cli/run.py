@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import signal
-import sys
-import threading
-from collections.abc import Iterator
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import msgspec
 
+from landscope.cli.interrupt import interruptible
+from landscope.cli.listed import Listings
+from landscope.cli.output import check_output
 from landscope.cli.progress import Face, face
-from landscope.contract.errors import OptionError
-from landscope.contract.events import Cancelled, Event, Failed, Notice
-from landscope.contract.job import AnyJob, CancelToken, ListJob
+from landscope.contract.deltas import RunListed
+from landscope.contract.errors import OptionError, SessionError
+from landscope.contract.events import Cancelled, Event, Failed, Notice, Partial
+from landscope.contract.job import AnyJob, CancelToken, LineJob, ListJob, PlaneJob
+from landscope.contract.limits import check
 from landscope.contract.options import LandscapeOptions, ProjectSpec
 from landscope.contract.plan import ANALYSES, plan
 from landscope.project.spec import load_project, run_names
 from landscope.project.trust import is_trusted, trust
 from landscope.runner.bench import Bench
+from landscope.runner.catalogue import title
 from landscope.runner.run import run_job
 from landscope.session.model import Session
 from landscope.session.recorder import Recorder
@@ -31,62 +32,111 @@ _UNTRUSTED = (
     "{script} was not run, because this folder is not trusted: only distances were measured. "
     "If you trust its code, add --trust."
 )
+_NO_SCRIPT = (
+    "{root} holds no script with build_model() and build_data(): only distances were measured. "
+    "Name the script itself, or in a landscope.toml."
+)
+_KEPT = "Nothing is lost: landscope recover -o FILE saves what was measured."
 
 
 def run(options: argparse.Namespace) -> int:
     """Do all the jobs; returns the exit code."""
     spec = _spec(options)
     only = _only(options.only)
-    _check_output(options.output)
+    runs = _runs(spec, options.run)
+    check_output(options.output)
     token = CancelToken()
     recorder = Recorder(Session(title=Path(spec.root).name, project=spec), options.output)
-    with _interruptible(token), face(options.quiet) as shown:
-        failed = _all_jobs(spec, only, options.run, recorder, shown, token)
-    recorder.save()
-    recorder.close()
-    print(f"Session: {options.output}")
+    failed = False
+    with contextlib.suppress(KeyboardInterrupt), interruptible(token), face(options.quiet) as shown:
+        work = _Work(spec, recorder, shown, token)
+        failed = work.do(plan(spec, runs, only))
+        failed |= work.say_what_is_missing(asked=bool(options.only or options.trust), only=only)
+    _save(recorder, options.output)
     if token.cancelled:
         return 130
     return 2 if failed else 0
 
 
-def _all_jobs(
-    spec: ProjectSpec,
-    only: tuple[str, ...],
-    wanted: list[str],
-    recorder: Recorder,
-    shown: Face,
-    token: CancelToken,
-) -> bool:
-    """Run every job, a failing one does not stop the rest; True if any failed."""
-    bench = Bench()
-    failed = False
-    for name, job in [("list", ListJob(project=spec)), *plan(spec, _runs(spec, wanted), only)]:
-        if token.cancelled:
-            break
-        failed |= _one_job(name, job, bench, recorder, shown, token)
-    return failed or _said_untrusted(spec, only, recorder, shown)
+def _save(recorder: Recorder, path: Path) -> None:
+    try:
+        recorder.save()
+    except SessionError as error:
+        raise SessionError(f"{error.sentence} {_KEPT}", error.detail) from error
+    finally:
+        recorder.close()
+    print(f"Session: {path}")
 
 
-def _one_job(
-    name: str, job: AnyJob, bench: Bench, recorder: Recorder, shown: Face, token: CancelToken
-) -> bool:
-    ending: Any = None
-    for event in run_job(name, job, bench, token):
-        recorder.take(event)
-        shown.show(event)
-        ending = event.body
-    return isinstance(ending, Failed | Cancelled)
+class _Work:
+    """Runs jobs one after the other, records and shows what they say."""
+
+    def __init__(self, spec: ProjectSpec, recorder: Recorder, shown: Face, token: CancelToken) -> None:
+        self._spec, self._recorder, self._shown, self._token = spec, recorder, shown, token
+        self._bench = Bench(remember_failures=True)
+        self._listings = Listings()
+        self._failures: set[str] = set()
+
+    def do(self, jobs: list[tuple[str, AnyJob]]) -> bool:
+        """Run every job, a failing one does not stop the rest; True if any failed."""
+        failed = False
+        for name, job in [("list", ListJob(project=self._spec)), *jobs]:
+            if self._token.cancelled:
+                break
+            reason = too_few(job, self._recorder.session)
+            if reason:
+                self._say(Notice(level="info", sentence=reason))
+            else:
+                failed |= self._one(name, job)
+        return failed
+
+    def say_what_is_missing(self, *, asked: bool, only: tuple[str, ...]) -> bool:
+        """Say why there are only distances; True if more was ``asked`` for or the script may not run."""
+        if only == ("distance",) or (self._spec.script and self._spec.trusted):
+            return False
+        sentence = (_UNTRUSTED if self._spec.script else _NO_SCRIPT).format(
+            script=self._spec.script, root=self._spec.root
+        )
+        self._say(Notice(level="warning", sentence=sentence))
+        return asked or bool(self._spec.script)
+
+    def _one(self, name: str, job: AnyJob) -> bool:
+        ending: Any = None
+        for event in run_job(name, job, self._bench, self._token):
+            self._recorder.take(event)
+            self._shown.show(self._shorter(event))
+            ending = event.body
+            if isinstance(ending, Partial) and isinstance(ending.delta, RunListed):
+                for notice in self._listings.news(ending.delta):
+                    self._shown.show(Event(name, notice))
+        return isinstance(ending, Failed | Cancelled)
+
+    def _shorter(self, event: Event) -> Event:
+        """A failure that was told before is told in a few words."""
+        if not isinstance(event.body, Failed):
+            return event
+        if event.body.sentence in self._failures:
+            return Event(event.job, Failed(sentence="not made, for the same reason."))
+        self._failures.add(event.body.sentence)
+        return event
+
+    def _say(self, notice: Notice) -> None:
+        event = Event("", notice)
+        self._recorder.take(event)
+        self._shown.show(event)
 
 
-def _said_untrusted(spec: ProjectSpec, only: tuple[str, ...], recorder: Recorder, shown: Face) -> bool:
-    """Whether something asked for was left out because the folder is not trusted; says so."""
-    if not spec.script or spec.trusted or only == ("distance",):
-        return False
-    event = Event("", Notice(level="warning", sentence=_UNTRUSTED.format(script=spec.script)))
-    recorder.take(event)
-    shown.show(event)
-    return True
+def too_few(job: AnyJob, session: Session) -> str:
+    """Why a job of the plan is left out: its run has too few checkpoints for it; empty if it is not.
+
+    A run without any is no reason: the job itself then says what is wrong.
+    """
+    needed = {LineJob: 2, PlaneJob: 3 if getattr(job, "kind", "") == "trajectory" else 0}.get(type(job), 0)
+    run = session.runs.get(getattr(job, "run", ""))
+    there = len(run.checkpoints) if run else 0
+    if not 0 < there < needed:
+        return ""
+    return f"{title(job)}: left out, it needs {needed} checkpoints and there are {there}."
 
 
 def _runs(spec: ProjectSpec, wanted: list[str]) -> tuple[str, ...]:
@@ -94,14 +144,14 @@ def _runs(spec: ProjectSpec, wanted: list[str]) -> tuple[str, ...]:
     for name in wanted:
         if name not in known:
             raise OptionError(f"There is no run called “{name}”; known runs: {', '.join(known) or 'none'}.")
+    if not known:
+        raise OptionError(f"No checkpoints were found in {spec.root} or up to three levels below it.")
     return tuple(wanted) or known
 
 
 def _spec(options: argparse.Namespace) -> ProjectSpec:
     """The project as its folder says, changed by the flags."""
     spec = load_project(options.project)
-    if options.trust:
-        trust(spec.root)
     engine = _changed(spec.engine, device=options.device, threads=options.threads)
     data = _changed(spec.data, samples=options.samples)
     landscape = _changed(
@@ -112,9 +162,11 @@ def _spec(options: argparse.Namespace) -> ProjectSpec:
         seed=options.seed,
         batchnorm=options.batchnorm,
     )
-    return msgspec.structs.replace(
-        spec, engine=engine, data=data, landscape=landscape, trusted=is_trusted(spec.root)
-    )
+    changed = msgspec.structs.replace(spec, engine=engine, data=data, landscape=landscape)
+    check(changed)
+    if options.trust:
+        trust(spec.root)
+    return msgspec.structs.replace(changed, trusted=is_trusted(spec.root))
 
 
 def _changed(struct: Any, **flags: Any) -> Any:
@@ -129,35 +181,3 @@ def _only(text: str) -> tuple[str, ...]:
         if word not in ANALYSES:
             raise OptionError(f"--only does not know “{word}”; it takes {', '.join(ANALYSES)}.")
     return words
-
-
-def _check_output(path: Path) -> None:
-    """A typing mistake is better found before an hour of work than after it."""
-    if path.is_dir():
-        raise OptionError(f"{path} is a folder; name a file such as {path / 'session.h5'}.")
-    if not path.absolute().parent.is_dir():
-        raise OptionError(f"The folder {path.absolute().parent} does not exist; make it first.")
-
-
-@contextlib.contextmanager
-def _interruptible(token: CancelToken) -> Iterator[None]:
-    """Ctrl+C, or a scheduler's SIGTERM, asks the job to stop at its next safe point; results are saved.
-
-    A second one interrupts at once.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def ask(_signal: int, _frame: FrameType | None) -> None:
-        if token.cancelled:
-            raise KeyboardInterrupt
-        print("\nStopping; press Ctrl+C again to stop at once.", file=sys.stderr)
-        token.cancel()
-
-    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

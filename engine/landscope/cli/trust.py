@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 
 import landscope.project.trust as store
+from landscope.contract.errors import OptionError
 
 
 def trust(options: argparse.Namespace) -> int:
     """List, add or take back; returns the exit code."""
+    if options.folder is None and options.revoke:
+        raise OptionError("--revoke needs a folder; landscope trust lists the trusted ones.")
     if options.folder is None:
         print("\n".join(str(root) for root in store.trusted_roots()) or "No folder is trusted.")
         return 0
@@ -16,6 +19,8 @@ def trust(options: argparse.Namespace) -> int:
     if options.revoke:
         store.revoke(root)
         print(f"Code in {root} will not run any more.")
+    elif not options.folder.is_dir():
+        raise OptionError(f"{root} is no folder; trust is given to the folder of a script.")
     else:
         store.trust(root)
         print(f"Code in {root} may run now.")

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from landscope.contract.errors import OptionError
+from landscope.contract.limits import GRIDS
 
-LEVELS = (5, 9, 17, 33, 65, 129)
+LEVELS = GRIDS
 """Points per axis of the nested grids: each contains every node of the one before."""
 
 MARGIN = 0.15

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from landscope.contract import options
+from landscope.contract import limits, options
 from landscope.contract.errors import OptionError
 from landscope.contract.options import ProjectSpec
 from landscope.project.find import find_runs, find_script
@@ -121,7 +121,11 @@ def _from_file(file: Path) -> ProjectSpec:
     try:
         table: dict[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))
         _check_names(file, table)
-        return msgspec.convert(_content(root, table), ProjectSpec)
+        project = msgspec.convert(_content(root, table), ProjectSpec)
+        limits.check(project)
+        return project
+    except OptionError as error:
+        raise OptionError(f"{file.name}: {error.sentence}") from error
     except (tomllib.TOMLDecodeError, msgspec.ValidationError, UnicodeDecodeError, TypeError) as error:
         raise OptionError(f"{file.name}: {error}.") from error
     except OSError as error:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import traceback
 from collections import OrderedDict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from landscope.contract.errors import LandscopeError
 from landscope.contract.options import ProjectSpec
 
 if TYPE_CHECKING:
@@ -24,10 +26,13 @@ class Bench:
 
     Args:
         threads: intra-op threads for projects that name none.
+        remember_failures: a script that failed is not run again, unless it is edited. For a list of jobs
+            made in one go: an import that takes a minute to fail would take it once per job.
     """
 
-    def __init__(self, threads: int = DEFAULT_THREADS) -> None:
+    def __init__(self, threads: int = DEFAULT_THREADS, *, remember_failures: bool = False) -> None:
         self._threads = threads
+        self._failures: dict[tuple[object, ...], LandscopeError] | None = {} if remember_failures else None
         self._subjects: OrderedDict[tuple[object, ...], Subject] = OrderedDict()
 
     def subject(self, project: ProjectSpec, run: str) -> Subject:
@@ -36,12 +41,10 @@ class Bench:
         Raises:
             ScriptError, DataError, TrustError: as ``open_subject``.
         """
-        from landscope.project.subject import open_subject
-
         key = _key(project, run)
         if key not in self._subjects:
             self._forget_older_than(key)
-            self._subjects[key] = open_subject(project, run, like=self._like(key))
+            self._subjects[key] = self._opened(project, run, key)
         self._subjects.move_to_end(key)
         self._use_threads(project)
         while len(self._subjects) > _KEPT:
@@ -51,6 +54,19 @@ class Bench:
     def clear(self) -> None:
         """Forget all subjects."""
         self._subjects.clear()
+
+    def _opened(self, project: ProjectSpec, run: str, key: tuple[object, ...]) -> Subject:
+        from landscope.project.subject import open_subject
+
+        known = (self._failures or {}).get(key)
+        if known is not None:
+            raise type(known)(known.sentence, known.detail)
+        try:
+            return open_subject(project, run, like=self._like(key))
+        except LandscopeError as error:
+            if self._failures is not None:
+                self._failures[key] = type(error)(error.sentence, error.detail or traceback.format_exc())
+            raise
 
     def _like(self, key: tuple[object, ...]) -> Subject | None:
         """A subject of the same project: its script and data serve another run as well."""

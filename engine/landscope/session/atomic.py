@@ -160,4 +160,4 @@ def _sync_folder(folder: Path) -> None:
 
 def _sentence(target: Path, error: OSError) -> str:
     reason = _REASONS.get(error.errno or 0, error.strerror or str(error))
-    return f"The session could not be saved as {target}: {reason}. Choose another place with “Save as”."
+    return f"The session could not be saved as {target}: {reason}. Choose another place."
