@@ -72,8 +72,9 @@ class Docks:
     def fit(self) -> None:
         """Sizes that leave the picture most of the room."""
         docks, width = self.all, self._window.width()
+        widths = [max(306, round(width * 0.21)), round(width * 0.24)]
         sides = [docks["project"], docks["saturation"]]
-        self._window.resizeDocks(sides, [max(306, round(width * 0.21)), round(width * 0.24)], Qt.Orientation.Horizontal)
+        self._window.resizeDocks(sides, widths, Qt.Orientation.Horizontal)
         right = [docks["saturation"], docks["distance"], docks["losses"]]
         self._window.resizeDocks(right, [44, 28, 28], Qt.Orientation.Vertical)
         self._window.resizeDocks([docks["jobs"]], [130], Qt.Orientation.Vertical)

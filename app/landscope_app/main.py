@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 import signal
+import subprocess
 import sys
 from typing import TYPE_CHECKING
 
 import landscope
+from landscope_app.hosts.spawn import host_command, spawn
+from landscope_app.state.endings import SESSION_ENDINGS
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
@@ -19,16 +22,14 @@ if TYPE_CHECKING:
 def main(argv: list[str] | None = None) -> int:
     """Run the window until it is closed; its exit code."""
     options = _arguments().parse_args(argv)
+    ready = engine_for(options.path)
     app = make_application()
     window = _first_sight(app, options)
     from landscope_app.faults import Faults
-    from landscope_app.hosts.titles import STATISTICS
+    from landscope_app.hosts.engines import Engines
     from landscope_app.work.context import Context
-    from landscope_app.work.opening import is_session
 
-    context = Context(settings=window.settings)
-    if options.path and not is_session(options.path):
-        context.engines.warm_up(STATISTICS)  # imports torch while the rest of the window is put together
+    context = Context(engines=Engines(ready=ready), settings=window.settings)
     faults = Faults()
     faults.told.connect(context.tell)
     faults.install()
@@ -38,6 +39,16 @@ def main(argv: list[str] | None = None) -> int:
     faults.remove()
     context.close()
     return code
+
+
+def engine_for(path: str | None) -> subprocess.Popen[bytes] | None:
+    """An engine host that imports torch while the window comes up; None where none will be needed."""
+    if not path or path.lower().endswith(SESSION_ENDINGS):
+        return None
+    try:
+        return spawn(host_command("engine"))
+    except OSError:
+        return None  # said when it is really needed
 
 
 def _first_sight(app: QApplication, options: argparse.Namespace) -> MainWindow:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import time
 from collections.abc import Mapping
 
@@ -9,7 +10,8 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from landscope.contract.events import Hello
 from landscope.contract.job import AnyCommand
-from landscope_app.hosts.process import HostProcess, host_command
+from landscope_app.hosts.process import HostProcess
+from landscope_app.hosts.spawn import host_command
 
 INTERVAL_S = 1 / 30
 
@@ -42,6 +44,7 @@ class EngineHost(QObject):
         self._command = command or host_command(role, python)
         self._environment = environment
         self._process: HostProcess | None = None
+        self._ready: subprocess.Popen[bytes] | None = None
         self._flushed = 0.0
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -59,15 +62,21 @@ class EngineHost(QObject):
         """Process id of the host, 0 while there is none."""
         return self._process.pid if self._process is not None else 0
 
+    def adopt(self, ready: subprocess.Popen[bytes]) -> None:
+        """Use a process that was started earlier with the same command, the first time one is needed."""
+        self._ready = ready
+
     def start(self) -> None:
         """Start the process, if there is none."""
         if self._process is not None:
             return
+        ready, self._ready = self._ready, None
         process = HostProcess(
             self._command,
             self._arrived.emit,
             lambda *last: self._ended.emit(process, *last),
             self._environment,
+            ready,
         )
         self._process = process
         process.start()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import time
 from collections.abc import Callable
 
@@ -11,7 +12,7 @@ from landscope.contract import events as e
 from landscope.contract import job as j
 from landscope_app.hosts.bridge import EngineHost
 from landscope_app.hosts.job_table import JobRow, JobTable
-from landscope_app.hosts.titles import READER, queue_of, title_of
+from landscope_app.hosts.titles import LANDSCAPE, READER, STATISTICS, queue_of, title_of
 
 STOPPED = "Stopped at once; what was measured stays."
 GOES_ON = "; what was measured stays, and the engine starts again."
@@ -42,11 +43,18 @@ class Engines(QObject):
     trouble = Signal(object, object)
     hello = Signal(object)
 
-    def __init__(self, parent: QObject | None = None, make_host: HostMaker = _make_host) -> None:
+    def __init__(
+        self,
+        parent: QObject | None = None,
+        make_host: HostMaker = _make_host,
+        ready: subprocess.Popen[bytes] | None = None,
+    ) -> None:
         super().__init__(parent)
         self.table = JobTable()
         self.python = ""
         self._make_host = make_host
+        self._ready = ready
+        self._greeted: set[str] = set()
         self._hosts: dict[str, EngineHost] = {}
         self._used: set[str] = set()
         self._crashes: dict[str, list[float]] = {}
@@ -120,12 +128,17 @@ class Engines(QObject):
         """End all hosts."""
         self._watch.stop()
         self._end(set(self._hosts))
+        if self._ready is not None:  # never needed
+            self._ready.kill()
+            self._ready.communicate()
+            self._ready = None
 
     def _end(self, queues: set[str]) -> None:
         for queue in queues & set(self._hosts):
             host = self._hosts.pop(queue)
             host.close(0.2)
             host.deleteLater()
+            self._greeted.discard(queue)
         self._used -= queues
 
     def pid(self, queue: str) -> int:
@@ -137,13 +150,26 @@ class Engines(QObject):
             host = self._make_host("reader" if queue == "reader" else "engine", self.python)
             host.setParent(self)
             host.events.connect(lambda batch, queue=queue: self._take(queue, batch))
-            host.hello.connect(self.hello)
+            host.hello.connect(lambda hello, queue=queue: self._greet(queue, hello))
+            if self._ready is not None and host.role == "engine" and not self.python:
+                host.adopt(self._ready)
+                self._ready = None
             host.died.connect(lambda said, detail, queue=queue: self._revive(queue, said, detail))
             self._hosts[queue] = host
         return self._hosts[queue]
 
+    def _greet(self, queue: str, hello: e.Hello) -> None:
+        self._greeted.add(queue)
+        self.hello.emit(hello)
+        self._advance(LANDSCAPE)
+
+    def _may_start(self, queue: str) -> bool:
+        """The first bars come before the first surface: two hosts that import torch at once delay both."""
+        waits = queue == LANDSCAPE and STATISTICS in self._hosts and STATISTICS not in self._greeted
+        return not waits or queue in self._greeted
+
     def _advance(self, queue: str) -> None:
-        row = self.table.next_queued(queue)
+        row = self.table.next_queued(queue) if self._may_start(queue) else None
         if row is not None:
             self.table.sent(row.id)
             self._used.add(queue)
@@ -164,6 +190,7 @@ class Engines(QObject):
 
     def _revive(self, queue: str, what: str, detail: str) -> None:
         """The host is gone: end its job with a sentence; go on with the rest in a new one."""
+        self._greeted.add(queue)  # nobody waits for it any more
         row = self.table.active(queue)
         wanted = not what or (row is not None and row.state == "stopping")
         hopeless = not wanted and self._dies_again(queue)
@@ -176,6 +203,7 @@ class Engines(QObject):
         for ended in over:
             self.ended.emit(ended)
         self._advance(queue)
+        self._advance(LANDSCAPE)
         self.jobs_changed.emit()
 
     def _dies_again(self, queue: str) -> bool:

@@ -3,34 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import queue
 import subprocess
-import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import IO, Any, BinaryIO, cast
+from typing import IO, BinaryIO, cast
 
 from landscope.contract.errors import LandscopeError
 from landscope.contract.events import Event
 from landscope.contract.frames import decoder, encode, read_frame
 from landscope.contract.job import AnyCommand
+from landscope_app.hosts.spawn import spawn
 
-_NICE = 10
 _WAITING_EVENTS = 4096
 _STDERR_LINES = 200
-
-
-def host_command(role: str, python: str = "") -> list[str]:
-    """How a host is started: in the project's interpreter, else in this program's own.
-
-    It is nice and has one intra-op thread, so that drawing keeps its core.
-    """
-    options = [f"--role={role}", f"--nice={_NICE}", "--threads=1"]
-    if getattr(sys, "frozen", False) and not python:
-        return [sys.executable, *options]
-    return [python or sys.executable, "-P", "-m", "landscope.runner.host", *options]
 
 
 class HostProcess:
@@ -38,6 +25,7 @@ class HostProcess:
 
     ``arrived`` is called from a thread, without arguments, whenever ``take`` has something new; ``ended``
     once, from a thread, with a sentence (empty when it was asked to go) and what it last wrote to stderr.
+    ``ready`` is a process that ``spawn`` started earlier with the same command.
     At most ``_WAITING_EVENTS`` events wait here; beyond that the pipe fills and the host waits.
     """
 
@@ -47,7 +35,9 @@ class HostProcess:
         arrived: Callable[[], None],
         ended: Callable[[str, str], None],
         environment: Mapping[str, str] | None = None,
+        ready: subprocess.Popen[bytes] | None = None,
     ) -> None:
+        self._ready = ready
         self._command = command
         self._arrived = arrived
         self._ended = ended
@@ -138,14 +128,7 @@ class HostProcess:
                 self._ended("", "")
                 return False
             try:
-                self._process = subprocess.Popen(
-                    self._command,
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.PIPE,
-                    env=None if self._environment is None else {**os.environ, **self._environment},
-                    **_quiet_on_windows(),
-                )
+                self._process = self._ready or spawn(self._command, self._environment)
             except OSError as error:
                 self._ended(f"The engine could not be started with {self._command[0]} ({error.strerror})", "")
                 return False
@@ -198,9 +181,3 @@ class HostProcess:
 def _close(pipe: IO[bytes]) -> None:
     with contextlib.suppress(OSError):
         pipe.close()
-
-
-def _quiet_on_windows() -> dict[str, Any]:
-    if sys.platform == "win32":
-        return {"creationflags": subprocess.CREATE_NO_WINDOW | subprocess.BELOW_NORMAL_PRIORITY_CLASS}
-    return {}

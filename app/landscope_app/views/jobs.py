@@ -138,7 +138,7 @@ class JobsView(QWidget):
         self._show()
 
     def _soon(self) -> None:
-        """"Stopping…" must be seen within 100 ms; oftener than that only costs the engine its core."""
+        """ "Stopping…" must be seen within 100 ms; oftener than that only costs the engine its core."""
         if not self._later.isActive():
             self._later.start()
 

@@ -12,12 +12,12 @@ from PySide6.QtCore import QObject, Signal
 from landscope.contract.job import PlaneJob
 from landscope.contract.options import ProjectSpec
 from landscope.session.model import Session
+from landscope_app.state.endings import SESSION_ENDINGS
 from landscope_app.state.opening import opening_jobs
 from landscope_app.state.preview import BUDGET_S
 from landscope_app.work.context import Context
 
 SAMPLE = "sample"
-SESSION_ENDINGS = (".h5", ".hdf5", ".landscope")
 
 
 class Opener(QObject):

@@ -19,7 +19,7 @@ from window_fakes import (
 from landscope.contract import events as e
 from landscope.contract.job import RunJob
 from landscope_app.hosts.bridge import EngineHost
-from landscope_app.hosts.process import host_command
+from landscope_app.hosts.spawn import host_command
 
 
 @pytest.fixture
