@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import landscope
@@ -21,7 +22,14 @@ if TYPE_CHECKING:
 
 def main(argv: list[str] | None = None) -> int:
     """Run the window until it is closed; its exit code."""
-    options = _arguments().parse_args(argv)
+    app, _, close = bring_up(arguments().parse_args(argv))
+    code = app.exec()
+    close()
+    return code
+
+
+def bring_up(options: argparse.Namespace) -> tuple[QApplication, MainWindow, Callable[[], None]]:
+    """The program as a person sees it start: application, visible window, and what ends it all."""
     ready = engine_for(options.path)
     app = make_application()
     window = _first_sight(app, options)
@@ -35,10 +43,12 @@ def main(argv: list[str] | None = None) -> int:
     faults.install()
     window.furnish(context)
     _after_shown(app, window, options)
-    code = app.exec()
-    faults.remove()
-    context.close()
-    return code
+
+    def close() -> None:
+        faults.remove()
+        context.close()
+
+    return app, window, close
 
 
 def engine_for(path: str | None) -> subprocess.Popen[bytes] | None:
@@ -107,7 +117,8 @@ def _after_shown(app: QApplication, window: MainWindow, options: argparse.Namesp
         QTimer.singleShot(round(options.after * 1000), lambda: _grab(app, window, options.grab))
 
 
-def _arguments() -> argparse.ArgumentParser:
+def arguments() -> argparse.ArgumentParser:
+    """The words the window understands."""
     parser = argparse.ArgumentParser(prog="landscope", description="See how a PyTorch network trained.")
     parser.add_argument("path", nargs="?", help="project folder, model script, session file, or “sample”")
     parser.add_argument("--version", action="version", version=f"Landscope {landscope.__version__}")
