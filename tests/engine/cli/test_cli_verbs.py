@@ -86,7 +86,11 @@ BROKEN = {
     MODEL + "\n    def build_data(): return []": "gave no batches",
     SCRIPT + "\n    def loss(model, batch): raise KeyError('no such class')": "no such class",
     "raise SystemExit(2)": "ended itself",
-hat_a_broken_script_is_one_sentence_with_its_line(project, tmp_path, capsys, script, sentence):
+}
+
+
+@pytest.mark.parametrize(("script", "sentence"), BROKEN.items(), ids=range(len(BROKEN)))
+def test_that_a_broken_script_is_one_sentence_with_its_line(project, tmp_path, capsys, script, sentence):
     root = project(script)
     assert run(root / "model.py", tmp_path / "s.h5", "--trust") == 2
     said = capsys.readouterr().err
