@@ -39,6 +39,7 @@ class CheckpointList(LiveView):
         self.hint = Hint(theme, EMPTY)
         self._shown: tuple[object, ...] = ()
         self._items: dict[tuple[str, str], QTreeWidgetItem] = {}
+        self._written: dict[tuple[str, str], tuple[object, ...]] = {}
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.tree)
@@ -95,7 +96,7 @@ class CheckpointList(LiveView):
             if item is not None and not item.isExpanded()
         }
         self.tree.clear()
-        self._items = {}
+        self._items, self._written = {}, {}
         runs = self.document.session.runs.values()
         for run in runs:
             self._add_run(run, run.name not in folded)
@@ -141,14 +142,22 @@ class CheckpointList(LiveView):
 
     def _write_values(self, run: Run) -> None:
         split = self.selection.split if self.selection.split in run.measured else next(iter(run.measured), "")
-        found = run.measured.get(split, {})
         for info in run.checkpoints:
-            item, measured = self._items[run.name, info.name], found.get(info.name)
-            item.setText(2, short(measured.loss) if measured is not None else "")
-            accuracy = measured.metrics.get("accuracy") if measured is not None else None
-            item.setText(3, percent(accuracy, 1) if accuracy is not None else "")
-            for column in range(len(COLUMNS)):
-                item.setToolTip(column, _tip(run, info))
+            key = (run.name, info.name)
+            known = (split, *(found.get(info.name) for found in run.measured.values()))
+            if not _same(known, self._written.get(key, ())):
+                self._written[key] = known
+                self._write_row(self._items[key], run, info, run.measured.get(split, {}).get(info.name))
+
+    def _write_row(
+        self, item: QTreeWidgetItem, run: Run, info: CheckpointInfo, measured: CheckpointMeasured | None
+    ) -> None:
+        item.setText(2, short(measured.loss) if measured is not None else "")
+        accuracy = measured.metrics.get("accuracy") if measured is not None else None
+        item.setText(3, percent(accuracy, 1) if accuracy is not None else "")
+        tip = _tip(run, info)
+        for column in range(len(COLUMNS)):
+            item.setToolTip(column, tip)
 
     def _mark_current(self) -> None:
         item = self._items.get((self.selection.run, self.selection.checkpoint))
@@ -184,6 +193,11 @@ def _tree() -> QTreeWidget:
             column, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         )
     return tree
+
+
+def _same(one: tuple[object, ...], other: tuple[object, ...]) -> bool:
+    """Whether two rows show the very same measurements (NaN never equals itself, so not by value)."""
+    return len(one) == len(other) and all(a is b for a, b in zip(one, other, strict=True))
 
 
 def common_suffix(run: Run) -> str:
