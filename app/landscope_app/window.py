@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QByteArray, Qt, QTimer
@@ -255,6 +256,7 @@ class MainWindow(QMainWindow):
         for name, view in views.items():
             self.docks.fill(name, view)
         self.workspace.show_kind("surface")
+        gc.freeze()  # what is imported stays: a full collection over it would stop the window for 100 ms
 
     def _project_opened(self) -> None:
         self.analyses.forget()

@@ -79,13 +79,15 @@ class CheckpointList(LiveView):
         runs = self.document.session.runs
         self.tree.setVisible(bool(runs))
         self.hint.setVisible(not runs)
-        files = tuple((r.name, r.checkpoints, r.others) for r in runs.values())
+        files = tuple(_rows(run) for run in runs.values())
         blocked = self.tree.blockSignals(True)
         if files != self._shown:
             self._shown = files
             self._rebuild()
-        for run in runs.values():
-            self._write_values(run)
+        written = [self._write_values(run) for run in runs.values()]
+        if any(written):
+            for column in (1, 2, 3):
+                self.tree.resizeColumnToContents(column)
         self._mark_current()
         self.tree.blockSignals(blocked)
 
@@ -140,14 +142,19 @@ class CheckpointList(LiveView):
         font.setItalic(True)
         item.setFont(2, font)
 
-    def _write_values(self, run: Run) -> None:
+    def _write_values(self, run: Run) -> bool:
+        """Write the rows whose values are new; whether there were any."""
         split = self.selection.split if self.selection.split in run.measured else next(iter(run.measured), "")
+        changed = False
         for info in run.checkpoints:
             key = (run.name, info.name)
-            known = (split, *(found.get(info.name) for found in run.measured.values()))
+            known = (split, info, *(found.get(info.name) for found in run.measured.values()))
             if not _same(known, self._written.get(key, ())):
                 self._written[key] = known
+                changed = True
                 self._write_row(self._items[key], run, info, run.measured.get(split, {}).get(info.name))
+
+        return changed
 
     def _write_row(
         self, item: QTreeWidgetItem, run: Run, info: CheckpointInfo, measured: CheckpointMeasured | None
@@ -188,16 +195,23 @@ def _tree() -> QTreeWidget:
     header.setMinimumSectionSize(40)
     header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
     for column in (1, 2, 3):
-        header.setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
+        # Not ResizeToContents: that measures every row again at each new value.
+        header.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)
         tree.headerItem().setTextAlignment(
             column, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         )
     return tree
 
 
+def _rows(run: Run) -> tuple[object, ...]:
+    """What decides which rows a run has; hashes and notes may change without a rebuild."""
+    steps = tuple((info.name, step) for info, step in zip(run.checkpoints, run.steps, strict=True))
+    return run.name, steps, tuple((info.name, info.state, info.reason) for info in run.others)
+
+
 def _same(one: tuple[object, ...], other: tuple[object, ...]) -> bool:
-    """Whether two rows show the very same measurements (NaN never equals itself, so not by value)."""
-    return len(one) == len(other) and all(a is b for a, b in zip(one, other, strict=True))
+    """Whether two rows show the same measurements; the same object may hold NaN, which equals nothing."""
+    return len(one) == len(other) and all(a is b or a == b for a, b in zip(one, other, strict=True))
 
 
 def common_suffix(run: Run) -> str:
