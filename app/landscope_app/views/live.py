@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 from PySide6.QtCore import QTimer
@@ -14,13 +15,17 @@ from landscope_app.state.selection import Selection
 from landscope_app.theme.colors import Theme
 
 FRAME_MS = 33  # at most 30 redraws a second
+APART_MS = 13
+"""A new checkpoint concerns several panels; redrawn in turn, they never add up to one long pause."""
+
+_places = itertools.cycle(range(4))
 
 
 class LiveView(QWidget):
     """Base of all panels of results.
 
     A subclass says in ``concerns`` which deltas and in ``follows`` which fields of the selection matter to
-    it, and draws everything in ``refresh``: called at most every 33 ms and only while it can be seen.
+    it, and draws everything in ``refresh``: called at most every 33 ms, in a turn of its own, and only while it can be seen.
     """
 
     follows: frozenset[str] = frozenset({"run", "checkpoint"})
@@ -33,7 +38,7 @@ class LiveView(QWidget):
         self._fill()
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
-        self._timer.setInterval(FRAME_MS)
+        self._timer.setInterval(FRAME_MS + APART_MS * next(_places))
         self._timer.timeout.connect(self._redraw)
         ends = (document.listen(self._heard), selection.listen(self._chosen))
         self.destroyed.connect(lambda *_: _call_all(ends))
