@@ -25,7 +25,8 @@ class LiveView(QWidget):
     """Base of all panels of results.
 
     A subclass says in ``concerns`` which deltas and in ``follows`` which fields of the selection matter to
-    it, and draws everything in ``refresh``: called at most every 33 ms, in a turn of its own, and only while it can be seen.
+    it, and draws everything in ``refresh``: called at most every 33 ms, each panel in
+    turn, and only while it can be seen.
     """
 
     follows: frozenset[str] = frozenset({"run", "checkpoint"})
