@@ -1,10 +1,12 @@
 """The engine host as a real process: whatever a script does, the frames stay clean and the host obeys."""
 
 import os
+import pathlib
 import subprocess
 import sys
 import textwrap
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -185,6 +187,38 @@ def test_that_the_host_leaves_when_the_window_is_gone(client, tmp_path, doing):
         client.send(plane(write_project(tmp_path, before=doing)))
     client.process.stdin.close()
     assert client.process.wait(20) == 0
+
+
+STARTERS = {
+    "a program": "import subprocess; number = subprocess.Popen(['sleep', '60']).pid",
+    "a fork": "import os, time; number = os.fork() or (time.sleep(60), os._exit(0))",
+    "a worker": "import multiprocessing as m, time; w = m.get_context('fork').Process(target=time.sleep, "
+    "args=(60,)); w.start(); number = w.pid",
+    "a thread": "import threading, time; threading.Thread(target=time.sleep, args=(60,)).start(); number = 0",
+}
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
+@pytest.mark.parametrize("starter", STARTERS.values(), ids=STARTERS)
+def test_that_nothing_a_script_started_outlives_the_window(client, tmp_path, starter):
+    told = tmp_path / "number"
+    tell = f"import pathlib; pathlib.Path({str(told)!r}).write_text(str(number))"
+    client.send(plane(write_project(tmp_path, before=f"{starter}\n{tell}"), grid=129))
+    assert isinstance(client.until(Partial, Failed)[-1].body, Partial)
+    client.process.stdin.close()
+    assert client.process.wait(20) == 0
+    number = int(told.read_text())
+    deadline = time.monotonic() + 10
+    while number and _runs(number):
+        assert time.monotonic() < deadline, "it still runs"
+        time.sleep(0.01)
+
+
+def _runs(number):
+    try:
+        return pathlib.Path(f"/proc/{number}/stat").read_text().rsplit(") ", 1)[1][0] != "Z"
+    except OSError:
+        return False
 
 
 def test_that_the_reader_never_runs_a_script(tmp_path):

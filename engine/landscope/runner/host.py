@@ -43,6 +43,7 @@ from landscope.contract.job import (
     ResumeJob,
     RunJob,
 )
+from landscope.runner import group
 from landscope.runner.bench import DEFAULT_THREADS, Bench
 from landscope.runner.pipes import EventWriter, take_pipes
 from landscope.runner.run import run_job
@@ -116,7 +117,7 @@ class Host:
         self._role = role
         self._threads = threads
         self._queue = Queue()
-        self._writer = EventWriter(target, gone=lambda: os._exit(1))
+        self._writer = EventWriter(target, gone=group.end_at_once)
         self._worker = threading.Thread(target=self._work, name="worker", daemon=True)
 
     def run(self) -> None:
@@ -171,6 +172,7 @@ class Host:
         self._queue.close()
         self._worker.join(_LEAVING_S)
         self._writer.close()
+        group.end_children()
         os._exit(0)
 
 
@@ -216,6 +218,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--nice", type=int, default=0, help="added to the process's niceness")
     parser.add_argument("--threads", type=int, default=DEFAULT_THREADS, help="intra-op threads")
     options = parser.parse_args(argv)
+    group.begin()
     _be_modest(options.nice, options.role)
     source, target = take_pipes()
     warnings.simplefilter("default")
