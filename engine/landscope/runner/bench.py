@@ -41,12 +41,12 @@ class Bench:
         Raises:
             ScriptError, DataError, TrustError: as ``open_subject``.
         """
+        self._use_threads(project)
         key = _key(project, run)
         if key not in self._subjects:
             self._forget_older_than(key)
             self._subjects[key] = self._opened(project, run, key)
         self._subjects.move_to_end(key)
-        self._use_threads(project)
         while len(self._subjects) > _KEPT:
             self._subjects.popitem(last=False)
         return self._subjects[key]
