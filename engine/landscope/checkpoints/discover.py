@@ -20,6 +20,7 @@ from landscope.checkpoints.records import TensorRecord, TruncatedError, unreadab
 from landscope.checkpoints.sniff import holds_no_weights, sniff
 from landscope.contract.deltas import CheckpointInfo, RunListed
 from landscope.contract.errors import CheckpointError
+from landscope.contract.frames import escaped
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -76,7 +77,9 @@ def load_state(folder: str | Path, checkpoint: str, *, trusted: bool = False) ->
 def _entry(root: Path, path: Path, reference: Reference | None) -> Entry:
     """Read a file's header; whatever is wrong with it becomes its reason."""
     name = path.relative_to(root).as_posix()
-    info = CheckpointInfo(name=name, state="skipped", size=_size(path))
+    info = CheckpointInfo(name=escaped(name), state="skipped", size=_size(path))
+    if info.name != name:
+        return Entry(with_changes(info, reason="its name is not UTF-8: rename it"))
     try:
         header = read_header(path, sniff(path))
         return _ready(info, header, path, reference)

@@ -36,7 +36,8 @@ def main(argv: list[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="backslashreplace")  # file names may hold anything
     try:
         code = _dispatch(words)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # it is None where the caller has closed it
+            sys.stdout.flush()
         return code
     except LandscopeError as error:
         print(f"landscope: {error.sentence}", file=sys.stderr)

@@ -48,11 +48,13 @@ def run(options: argparse.Namespace) -> int:
     token = CancelToken()
     recorder = Recorder(Session(title=Path(spec.root).name, project=spec), options.output)
     failed = False
-    with contextlib.suppress(KeyboardInterrupt), interruptible(token), face(options.quiet) as shown:
-        work = _Work(spec, recorder, shown, token)
-        failed = work.do(plan(spec, runs, only))
-        failed |= work.say_what_is_missing(asked=bool(options.only or options.trust), only=only)
-    _save(recorder, options.output)
+    try:
+        with contextlib.suppress(KeyboardInterrupt), interruptible(token), face(options.quiet) as shown:
+            work = _Work(spec, recorder, shown, token)
+            failed = work.do(plan(spec, runs, only))
+            failed |= work.say_what_is_missing(asked=bool(options.only or options.trust), only=only)
+    finally:  # whatever went wrong: what was found is saved
+        _save(recorder, options.output)
     if token.cancelled:
         return 130
     return 2 if failed else 0

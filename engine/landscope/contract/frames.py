@@ -41,9 +41,32 @@ _encoder = msgspec.msgpack.Encoder(enc_hook=_from_array)
 
 
 def encode(message: Any) -> bytes:
-    """One struct as a frame, length included."""
-    body = _encoder.encode(message)
+    """One struct as a frame, length included.
+
+    Text that is no UTF-8 (what a script prints about odd file names) travels with escapes in it.
+    """
+    try:
+        body = _encoder.encode(message)
+    except UnicodeEncodeError:
+        body = _encoder.encode(_escaped(message))
     return _LENGTH.pack(len(body)) + body
+
+
+def escaped(text: str) -> str:
+    """The text with escapes (``\\udcff``) for what UTF-8 cannot hold."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _escaped(value: Any) -> Any:
+    if isinstance(value, str):
+        return escaped(value)
+    if isinstance(value, msgspec.Struct):
+        return type(value)(**{name: _escaped(part) for name, part in msgspec.structs.asdict(value).items()})
+    if isinstance(value, dict):
+        return {_escaped(key): _escaped(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)([_escaped(part) for part in value])
+    return value
 
 
 def decoder(kind: Any) -> msgspec.msgpack.Decoder[Any]:

@@ -11,6 +11,7 @@ import msgspec
 
 from landscope.contract import limits, options
 from landscope.contract.errors import OptionError
+from landscope.contract.frames import escaped
 from landscope.contract.options import ProjectSpec
 from landscope.project.find import find_runs, find_script
 from landscope.project.trust import is_trusted
@@ -38,6 +39,8 @@ def load_project(path: str | Path) -> ProjectSpec:
     if str(path) == "sample":
         return _sample()
     place = Path(path).expanduser().resolve()
+    if escaped(str(place)) != str(place):
+        raise OptionError(f"{escaped(str(place))}: the name of this place is not UTF-8; rename it.")
     if place.is_dir():
         listed = place / FILE
         return _from_file(listed) if listed.is_file() else _from_folder(place, find_script(place))

@@ -14,6 +14,7 @@ import os
 import platform
 import sys
 import threading
+import traceback
 import warnings
 from collections import deque
 from typing import BinaryIO
@@ -163,9 +164,16 @@ class Host:
             if self._role == "reader" and not isinstance(job, _READER_JOBS):
                 self._say(Failed(sentence="The reader process never runs scripts; ask an engine host."), name)
             else:
-                for event in run_job(name, job, bench, token):
-                    self._writer.send(event)
+                self._do(name, job, bench, token)
             self._queue.finished(name)
+
+    def _do(self, name: str, job: AnyJob, bench: Bench, token: CancelToken) -> None:
+        try:
+            for event in run_job(name, job, bench, token):
+                self._writer.send(event)
+        except Exception as error:  # a result that no frame can hold: the window must not wait for ever
+            sentence = f"The result of {name} could not be sent ({type(error).__name__}: {error})."
+            self._say(Failed(sentence=sentence, detail=traceback.format_exc()), name)
 
     def _leave(self) -> None:
         """Go, within two seconds, whatever the script is doing."""

@@ -14,6 +14,7 @@ from typing import Any
 from landscope.contract.deltas import AnyDelta
 from landscope.contract.errors import SessionError
 from landscope.contract.events import Cancelled, Done, Event, Failed, Log, Notice, Partial
+from landscope.contract.frames import escaped
 from landscope.contract.options import ProjectSpec, Setting
 from landscope.session.atomic import replace_file
 from landscope.session.deltas import as_deltas
@@ -86,7 +87,7 @@ class Recorder:
         """One more line of the log; the oldest leave when there are too many."""
         if len(sentence) > _MAX_SENTENCE:
             detail, sentence = f"{sentence}\n{detail}", sentence[: _MAX_SENTENCE - 1] + "…"
-        line = LogLine(time=time.time(), level=level, sentence=sentence, detail=detail)
+        line = LogLine(time=time.time(), level=level, sentence=escaped(sentence), detail=escaped(detail))
         with self._guard:
             self.session.log.append(line)
             del self.session.log[:-_MAX_LOG]

@@ -70,6 +70,16 @@ def test_that_files_left_out_are_named_with_the_reason(project, tmp_path, capsys
     assert "step_3.pt not ready: empty file" in capsys.readouterr().err
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems refuse such names")
+def test_that_a_file_whose_name_is_no_utf8_is_skipped(project, tmp_path, capsys):
+    root = project()
+    (root / "run" / "step_2.pt").rename(root / "run" / "step_\udcff.pt")
+    assert run(root, tmp_path / "s.h5", "--only", "distance") == 0
+    assert "its name is not UTF-8" in capsys.readouterr().err
+    assert main(["info", str(tmp_path / "s.h5")]) == 0
+    assert read(tmp_path / "s.h5").runs["run"].names == ("step_0.pt", "step_1.pt")
+
+
 def test_that_an_untrusted_script_is_not_run_and_the_distances_are_there(project, tmp_path, capsys):
     marker = tmp_path / "ran"
     root = project(f"open({str(marker)!r}, 'w')\n" + textwrap.dedent(SCRIPT))

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from landscope.contract import frames
-from landscope.contract.deltas import PlanePoints
+from landscope.contract.deltas import CheckpointInfo, PlanePoints, RunListed
 from landscope.contract.errors import ProtocolError
-from landscope.contract.events import Event, Partial
+from landscope.contract.events import Event, Log, Partial
 from landscope.contract.job import AnyCommand, KnownPoints, PlaneJob, RunJob
 from landscope.contract.options import ProjectSpec
 
@@ -94,3 +94,13 @@ def test_that_a_thing_with_no_place_in_the_contract_cannot_be_sent():
                 ),
             )
         )
+
+
+def test_that_text_that_is_no_utf8_travels_with_escapes():
+    printed = EVENTS.decode(through_a_pipe(Event("job", Log(stream="stdout", text="found b\udcff.pt"))))
+    assert printed.body.text == "found b\\udcff.pt"
+    info = CheckpointInfo(name="\udcff", notes=("\udcfe",))
+    delta = RunListed(run="r", folder="f", checkpoints=(info,))
+    listed = EVENTS.decode(through_a_pipe(Event("job", Partial(delta=delta)))).body.delta
+    assert listed.checkpoints[0].name == "\\udcff"
+    assert listed.checkpoints[0].notes == ("\\udcfe",)
