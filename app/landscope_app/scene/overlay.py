@@ -68,7 +68,7 @@ def _made_font(family: str, bold: bool) -> QFont:
     font.setWeight(QFont.Weight.DemiBold if bold else QFont.Weight.Normal)
     # Hinting snaps glyphs to device pixels: text would be spaced differently at every scale.
     font.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
-    font.setStyleStrategy(QFont.StyleStrategy.NoSubpixelAntialias)  # colour fringes have no place in a picture
+    font.setStyleStrategy(QFont.StyleStrategy.NoSubpixelAntialias)  # no colour fringes
     return font
 
 
