@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 
 import pytest
 import torch
@@ -251,19 +252,41 @@ HANGING = """
 """
 
 
-def started(path, output, *flags):
-    """The command line as a process that has begun to measure."""
-    command = [sys.executable, "-m", "landscope.cli.main", "run", str(path), "-o", str(output), *flags]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    for line in process.stdout:
-        if "measuring" in line:
-            return process
-    raise AssertionError(process.stderr.read())
+def hear_signals():
+    """Whoever started the tests in the background may ignore signals; the child must not inherit that."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
+@pytest.fixture
+def started():
+    """Starts the command line as a process that has begun to measure; it ends with the test at the latest."""
+    made = []
+
+    def start(path, output, *flags):
+        command = [sys.executable, "-m", "landscope.cli.main", "run", str(path), "-o", str(output), *flags]
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=hear_signals
+        )
+        guard = threading.Timer(90, process.kill)
+        guard.start()
+        made.append((process, guard))
+        for line in process.stdout:
+            if "measuring" in line:
+                return process
+        raise AssertionError(process.stderr.read())
+
+    yield start
+    for process, guard in made:
+        guard.cancel()
+        guard.join()
+        process.kill()
+        process.communicate()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 @pytest.mark.parametrize("number", ["SIGINT", "SIGTERM", "SIGHUP"])
-def test_that_an_interrupt_saves_what_was_found(project, tmp_path, number):
+def test_that_an_interrupt_saves_what_was_found(project, started, tmp_path, number):
     process = started(project(MODEL + SLOW), tmp_path / "s.h5", "--trust", "--only", "distance,plane")
     process.send_signal(getattr(signal, number))
     _, said = process.communicate(timeout=60)
@@ -273,7 +296,7 @@ def test_that_an_interrupt_saves_what_was_found(project, tmp_path, number):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-def test_that_a_second_interrupt_ends_a_script_that_hangs_and_saves(project, tmp_path):
+def test_that_a_second_interrupt_ends_a_script_that_hangs_and_saves(project, started, tmp_path):
     root = project(MODEL + DATA + HANGING)
     process = started(root, tmp_path / "s.h5", "--trust", "--only", "losses")
     process.send_signal(signal.SIGINT)
@@ -286,7 +309,7 @@ def test_that_a_second_interrupt_ends_a_script_that_hangs_and_saves(project, tmp
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-def test_that_what_a_killed_run_had_found_can_be_recovered(project, tmp_path, capsys, monkeypatch):
+def test_that_what_a_killed_run_had_found_can_be_recovered(project, started, tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("LANDSCOPE_DATA_DIR", str(tmp_path / "data"))
     process = started(project(MODEL + SLOW), tmp_path / "s.h5", "--trust", "--only", "distance,plane")
     journals = tmp_path / "data" / "journals"
