@@ -234,10 +234,14 @@ def _measure_saturation(session: Session, delta: d.SaturationMeasured) -> None:
 
 def _open_distances(session: Session, delta: d.DistanceOpened) -> None:
     old = session.distances.get(delta.run)
-    if old is not None and old.opened.parameters == delta.parameters:  # flags known later: keep the values
+    if old is not None and _same_rows(old.opened, delta):  # flags known later: keep the values
         old.opened = delta
         return
     session.distances[delta.run] = Distances(opened=delta)
+
+
+def _same_rows(one: d.DistanceOpened, other: d.DistanceOpened) -> bool:
+    return one.parameters == other.parameters and one.layers == other.layers
 
 
 def _measure_distances(session: Session, delta: d.DistancesMeasured) -> None:
