@@ -13,9 +13,9 @@ import statistics
 
 import numpy as np
 import torch
-from landscope.session.dense import dense_surface
 
 import landscope
+from landscope.session.dense import dense_surface
 
 
 def basin_share(project: landscope.Project, run: str, seed: int, grid: int) -> float:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -70,7 +71,8 @@ def _write(path: Path, write: Callable[[Path], None]) -> Path:
 
 
 def _npz(bundle: Bundle, path: Path) -> None:
-    np.savez_compressed(path, **bundle.arrays)
+    arrays: dict[str, Any] = dict(bundle.arrays)
+    np.savez_compressed(path, **arrays)
 
 
 def _csv(table: Table, path: Path) -> None:
