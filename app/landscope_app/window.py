@@ -79,14 +79,14 @@ class MainWindow(QMainWindow):
 
     def open_path(self, path: str) -> None:
         """Open a project, a script, a session or the word ``sample``."""
-        from landscope_app.hosts.titles import READER, STATISTICS
+        from landscope_app.hosts.titles import STATISTICS
         from landscope_app.work.opening import SAMPLE, is_session
 
         self.show_busy(path)
         if path != SAMPLE and is_session(path):
             self.files.open(path)
         else:
-            self.context.engines.warm_up(STATISTICS, READER)
+            self.context.engines.warm_up(STATISTICS)
             self.opener.open(path)
 
     def open_dropped(self, paths: list[str]) -> None:

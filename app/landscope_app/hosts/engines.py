@@ -161,11 +161,12 @@ class Engines(QObject):
     def _greet(self, queue: str, hello: e.Hello) -> None:
         self._greeted.add(queue)
         self.hello.emit(hello)
+        self._advance(READER)
         self._advance(LANDSCAPE)
 
     def _may_start(self, queue: str) -> bool:
-        """The first bars come before the first surface: two hosts that import torch at once delay both."""
-        waits = queue == LANDSCAPE and STATISTICS in self._hosts and STATISTICS not in self._greeted
+        """The first bars come first: hosts that start at the same time delay each other."""
+        waits = queue != STATISTICS and STATISTICS in self._hosts and STATISTICS not in self._greeted
         return not waits or queue in self._greeted
 
     def _advance(self, queue: str) -> None:
@@ -202,8 +203,8 @@ class Engines(QObject):
             self.trouble.emit(sentence, detail)
         for ended in over:
             self.ended.emit(ended)
-        self._advance(queue)
-        self._advance(LANDSCAPE)
+        for other in dict.fromkeys((queue, READER, LANDSCAPE)):
+            self._advance(other)
         self.jobs_changed.emit()
 
     def _dies_again(self, queue: str) -> bool:
