@@ -14,7 +14,7 @@ from landscope.contract.errors import LandscopeError
 from landscope.contract.events import Event
 from landscope.contract.frames import decoder, encode, read_frame
 from landscope.contract.job import AnyCommand
-from landscope_app.hosts.spawn import spawn
+from landscope_app.hosts.spawn import end, spawn
 
 _WAITING_EVENTS = 4096
 _STDERR_LINES = 200
@@ -88,8 +88,7 @@ class HostProcess:
         with self._lock:
             self._closing = self._closing or self._process is None
             if self._process is not None:
-                with contextlib.suppress(OSError):
-                    self._process.kill()
+                end(self._process)
 
     def wait(self, seconds: float) -> bool:
         """Wait until process and threads are gone; whether they are."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -35,6 +36,15 @@ def spawn(command: Sequence[str], environment: Mapping[str, str] | None = None) 
     )
     _be_nice(process.pid)
     return process
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """Kill a host and, where there are process groups, whatever its script started (see runner/group.py)."""
+    if sys.platform != "win32":
+        with contextlib.suppress(OSError):  # too young to head a group
+            os.killpg(process.pid, signal.SIGKILL)
+    with contextlib.suppress(OSError):
+        process.kill()
 
 
 def _quiet_on_windows() -> dict[str, Any]:
