@@ -33,6 +33,7 @@ class CheckpointInfo(msgspec.Struct, frozen=True, kw_only=True):
         size: bytes. sha256: of the file, empty until read.
         aliases: other names with the same content or the same step (``best.pt``).
         notes: what was done to match it ("removed prefix module.").
+        sets: names of all sets of weights in the file that fit, the one in use first; empty = only one.
     """
 
     name: str
@@ -44,6 +45,7 @@ class CheckpointInfo(msgspec.Struct, frozen=True, kw_only=True):
     sha256: str = ""
     aliases: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    sets: tuple[str, ...] = ()
 
 
 class RunListed(Delta, frozen=True, kw_only=True):

@@ -51,12 +51,17 @@ class ProjectSpec(msgspec.Struct, frozen=True, kw_only=True):
         script: absolute path of the model script; empty = none (distances only).
         runs: absolute paths of checkpoint folders, in the order shown.
         trusted: the person said that code and pickles of this folder may run.
+        arguments: what the script finds in ``sys.argv`` after its own name.
+        weights: which set of weights of each file is measured, by its name in the file (``model_ema``) or the
+            word ``averaged`` for any moving average; empty = the plain ones.
     """
 
     root: str
     script: str = ""
     runs: tuple[str, ...] = ()
     trusted: bool = False
+    arguments: tuple[str, ...] = ()
+    weights: str = ""
     engine: EngineOptions = EngineOptions()
     data: DataOptions = DataOptions()
     saturation: SaturationOptions | None = None

@@ -24,6 +24,7 @@ _TABLES: dict[str, type[msgspec.Struct]] = {
     "distance": options.DistanceOptions,
     "landscape": options.LandscapeOptions,
 }
+_OWN = ("arguments", "weights")
 
 
 def load_project(path: str | Path) -> ProjectSpec:
@@ -144,13 +145,14 @@ def _content(root: Path, table: dict[str, Any]) -> dict[str, Any]:
         "script": str((root / table["script"]).resolve()) if table.get("script") else "",
         "runs": find_runs(root) if runs is None else [str((root / run).resolve()) for run in runs],
         "trusted": is_trusted(root),
+        **{name: table[name] for name in _OWN if name in table},
     }
 
 
 def _check_names(file: Path, table: dict[str, Any]) -> None:
     """Misspelt options are told, never ignored."""
     known = {name: set(kind.__struct_fields__) for name, kind in _TABLES.items()}
-    unknown = [name for name in table if name not in ("script", "runs", *known)]
+    unknown = [name for name in table if name not in ("script", "runs", *_OWN, *known)]
     for name in set(table) & set(known):
         if isinstance(table[name], dict):
             unknown += [f"{name}.{key}" for key in table[name] if key not in known[name]]
@@ -173,6 +175,10 @@ def _as_toml(spec: ProjectSpec) -> str:
     root = Path(spec.root)
     lines = [f"script = {_toml(_relative(spec.script, root))}"] if spec.script else []
     lines.append(f"runs = [{', '.join(_toml(_relative(run, root)) for run in spec.runs)}]")
+    if spec.arguments:
+        lines.append(f"arguments = [{', '.join(map(_toml, spec.arguments))}]")
+    if spec.weights:
+        lines.append(f"weights = {_toml(spec.weights)}")
     for name in _TABLES:
         chosen = getattr(spec, name)
         if chosen is None:

@@ -94,5 +94,7 @@ def _key(project: ProjectSpec, run: str) -> tuple[object, ...]:
         project.engine,
         project.data,
         project.trusted,
+        project.arguments,
+        project.weights,
         run,
     )

@@ -32,6 +32,7 @@ from landscope.session.model import Run
 from landscope.session.schema import numbered
 
 _Texts = tuple[str, ...]
+_LISTS = ("aliases", "notes", "sets")
 
 
 def put_run(group: Any, run: Run) -> None:
@@ -63,7 +64,7 @@ def take_run(group: Any) -> Run:
 def _put_files(group: Any, files: list[CheckpointInfo]) -> None:
     for name in ("name", "state", "reason", "sha256"):
         put_texts(group, name, [getattr(file, name) for file in files])
-    for name in ("aliases", "notes"):
+    for name in _LISTS:
         put_texts(group, name, [as_json(getattr(file, name)) for file in files])
     for name in ("step", "epoch", "size"):
         put_integers(group, name, [getattr(file, name) for file in files])
@@ -75,7 +76,9 @@ def _take_files(group: Any) -> list[CheckpointInfo]:
     columns: dict[str, list[Any]] = {"name": list(names)}
     for name in ("state", "reason", "sha256"):
         columns[name] = list(take_texts(group, name, count))
-    for name in ("aliases", "notes"):
+    for name in _LISTS:
+        if name not in group:  # "sets" is younger than the format
+            continue
         texts = take_texts(group, name, count)
         columns[name] = [parsed(text, _Texts, f"{group.name}/{name}") for text in texts]
     for name in ("step", "epoch"):
