@@ -11,6 +11,10 @@ from landscope.contract.errors import CheckpointError
 _SCRIPTS = ("landscope_project.py", "project.py", "model.py")
 _DEPTH = 3
 _SKIPPED = ("__pycache__", "node_modules", "site-packages")
+_ROOTS = (".git", "pyproject.toml", "setup.py")
+"""What lies in the outermost folder of a repository."""
+_MOST_FOLDERS = 1000
+_LARGEST = 2_000_000
 
 
 def find_runs(root: str | Path) -> tuple[str, ...]:
@@ -44,20 +48,81 @@ def _subfolders(folder: Path) -> list[Path]:
     return sorted(c for c in children if c.name not in _SKIPPED)
 
 
-def find_script(folder: Path) -> str:
-    """Path of the folder's model script, empty if there is none or more than one could be it."""
+def find_scripts(root: str | Path) -> tuple[str, ...]:
+    """What could be the model script: the folder's own, else those of the nearest level below that has some.
+
+    In each folder a script with one of the usual names wins; else all that define ``build_model`` are given.
+    """
+    level = [Path(root)]
+    found = _scripts_in(level[0]) or _broken_in(level[0])
+    looked = 0
+    for _ in range(_DEPTH):
+        if found or looked > _MOST_FOLDERS:
+            break
+        level = [child for folder in level for child in _subfolders(folder)]
+        looked += len(level)
+        found = [script for folder in level[:_MOST_FOLDERS] for script in _scripts_in(folder)]
+    return tuple(map(str, found))
+
+
+def project_folder(script: Path) -> Path:
+    """Folder of the project that a script belongs to.
+
+    The nearest one above it, up to the root of its repository or package, that has a ``landscope.toml``; else
+    its own folder if runs are there; else that root if runs are there.
+    """
+    folders = [script.parent, *_above(script.parent)]
+    described = next((folder for folder in folders if (folder / "landscope.toml").is_file()), None)
+    if described or find_runs(script.parent):
+        return described or script.parent
+    return next((folder for folder in folders if find_runs(folder)), script.parent)
+
+
+def _above(folder: Path) -> list[Path]:
+    """Folders above, up to the root of the repository or of the outermost package; none if in neither."""
+    above: list[Path] = []
+    last = 0
+    while folder != folder.parent and folder != Path.home() and not _is_repository(folder):
+        in_package = (folder / "__init__.py").is_file()
+        folder = folder.parent
+        above.append(folder)
+        if in_package or (_is_repository(folder) and folder != Path.home()):
+            last = len(above)
+    return above[:last]
+
+
+def _is_repository(folder: Path) -> bool:
+    return any((folder / name).exists() for name in _ROOTS)
+
+
+def _scripts_in(folder: Path) -> list[Path]:
+    """The folder's script by its usual name, else all files that define ``build_model``."""
     for name in _SCRIPTS:
         if (folder / name).is_file() and (name == _SCRIPTS[0] or _defines_model(folder / name)):
-            return str(folder / name)
-    defining = [path for path in sorted(folder.glob("*.py")) if _defines_model(path)]
-    if len(defining) == 1:
-        return str(defining[0])
-    return next((str(folder / name) for name in _SCRIPTS if _broken(folder / name)), "")
+            return [folder / name]
+    try:
+        return [path for path in sorted(folder.glob("*.py")) if _defines_model(path)]
+    except OSError:
+        return []
+
+
+def _broken_in(folder: Path) -> list[Path]:
+    """A file of a script's name that cannot be parsed: loading it will say why."""
+    named = (folder / name for name in _SCRIPTS)
+    return [path for path in named if path.is_file() and _parsed(path) is None][:1]
 
 
 def _defines_model(path: Path) -> bool:
-    tree = _parsed(path)
+    tree = _parsed(path) if _mentions_model(path) else None
     return tree is not None and "build_model" in _top_names(tree)
+
+
+def _mentions_model(path: Path) -> bool:
+    """Whether the word is there at all: parsing every file of a large tree would take long."""
+    try:
+        return path.stat().st_size <= _LARGEST and b"build_model" in path.read_bytes()
+    except OSError:
+        return False
 
 
 def _top_names(tree: ast.Module) -> set[str]:
@@ -77,8 +142,3 @@ def _parsed(path: Path) -> ast.Module | None:
         return ast.parse(path.read_bytes())
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-
-
-def _broken(path: Path) -> bool:
-    """Whether a file of a script's name is there and cannot be parsed: loading it will say why."""
-    return path.is_file() and _parsed(path) is None

@@ -13,7 +13,7 @@ from landscope.contract import limits, options
 from landscope.contract.errors import OptionError
 from landscope.contract.frames import escaped
 from landscope.contract.options import ProjectSpec
-from landscope.project.find import find_runs, find_script
+from landscope.project.find import find_runs, find_scripts, project_folder
 from landscope.project.trust import is_trusted
 
 FILE = "landscope.toml"
@@ -31,8 +31,10 @@ def load_project(path: str | Path) -> ProjectSpec:
     """The project at a folder, a script, a ``landscope.toml``, or the word ``sample``.
 
     In a folder without ``landscope.toml`` the script is ``landscope_project.py``, ``project.py``,
-    ``model.py`` or the only file that defines ``build_model`` (nothing is run to find out); the runs are the
-    sub-folders, down to three levels, that hold checkpoint files. Without a script there are only distances.
+    ``model.py`` or the only file that defines ``build_model`` (nothing is run to find out), else the only one
+    of the nearest level of sub-folders; the runs are the sub-folders, down to three levels, that hold
+    checkpoint files. A script's runs may also lie elsewhere in its package or repository.
+    Without a script there are only distances.
 
     Raises:
         OptionError: nothing is there, or the file cannot be understood.
@@ -44,7 +46,7 @@ def load_project(path: str | Path) -> ProjectSpec:
         raise OptionError(f"{escaped(str(place))}: the name of this place is not UTF-8; rename it.")
     if place.is_dir():
         listed = place / FILE
-        return _from_file(listed) if listed.is_file() else _from_folder(place, find_script(place))
+        return _from_file(listed) if listed.is_file() else _from_folder(place)
     if not place.exists():
         raise OptionError(
             f"There is nothing at {place}; give a folder, a script, a {FILE}, or the word sample."
@@ -109,15 +111,24 @@ def _tail(folder: str, length: int) -> str:
     return "-".join(Path(folder).parts[-length:]) if length > 1 else run_name(folder)
 
 
-def _from_folder(root: Path, script: str) -> ProjectSpec:
+def _from_folder(root: Path, script: str = "") -> ProjectSpec:
     runs = find_runs(root)
-    if not script and not runs:
+    scripts = (script,) if script else find_scripts(root)
+    if not scripts and not runs:
         raise OptionError(f"{root} holds neither checkpoints nor a model script.")
-    return ProjectSpec(root=str(root), script=script, runs=runs, trusted=is_trusted(root))
+    if len(scripts) > 1 and not runs:
+        some = ", ".join(str(Path(path).relative_to(root)) for path in scripts[:3])
+        raise OptionError(f"{root} holds {len(scripts)} scripts that define build_model; open one: {some}.")
+    only = scripts[0] if len(scripts) == 1 else ""
+    return ProjectSpec(root=str(root), script=only, runs=runs, trusted=is_trusted(root))
 
 
 def _from_script(script: Path) -> ProjectSpec:
-    return _from_folder(script.parent, str(script))
+    """The project that the script belongs to, with this script whatever its ``landscope.toml`` says."""
+    root = project_folder(script)
+    if (root / FILE).is_file():
+        return msgspec.structs.replace(_from_file(root / FILE), script=str(script))
+    return _from_folder(root, str(script))
 
 
 def _from_file(file: Path) -> ProjectSpec:

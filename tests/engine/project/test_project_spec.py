@@ -47,6 +47,44 @@ def test_that_a_folder_of_checkpoints_alone_has_no_script(tmp_path):
     assert spec.script == "" and spec.runs == (str(tmp_path),)
 
 
+def test_that_a_script_in_a_deeper_folder_is_found_nearest_first(tmp_path):
+    script = write(tmp_path / "proj" / "exp" / "train.py", "def build_model(): ...")
+    write(tmp_path / "proj" / "exp" / "older" / "train.py", "def build_model(): ...")
+    runs = (save_checkpoint(tmp_path / "ckpts"),)
+    spec = load_project(tmp_path)
+    assert (spec.script, spec.runs) == (str(script), runs)
+
+
+def test_that_one_of_several_scripts_is_never_guessed(tmp_path):
+    for name in ("a", "b"):
+        write(tmp_path / name / "train.py", "def build_model(): ...")
+    with pytest.raises(
+        OptionError, match=r"2 scripts that define build_model; open one: a.train\.py, b.train"
+    ):
+        load_project(tmp_path)
+    save_checkpoint(tmp_path / "ckpts")
+    assert load_project(tmp_path).script == ""
+
+
+def test_that_a_script_finds_the_runs_of_its_package_and_repository(tmp_path):
+    write(tmp_path / "repository" / ".git" / "HEAD")
+    script = write(tmp_path / "repository" / "src" / "proj" / "exp" / "train.py", "def build_model(): ...")
+    for folder in ("exp", "."):
+        write(tmp_path / "repository" / "src" / "proj" / folder / "__init__.py")
+    assert load_project(script).runs == ()
+    near = save_checkpoint(tmp_path / "repository" / "runs")
+    save_checkpoint(tmp_path / "elsewhere")
+    assert (load_project(script).root, load_project(script).runs) == (str(tmp_path / "repository"), (near,))
+
+
+def test_that_a_script_given_by_its_path_keeps_the_options_beside_it(tmp_path):
+    write(tmp_path / "model.py", "def build_model(): ...")
+    other = write(tmp_path / "other.py", "def build_model(): ...")
+    write(tmp_path / "landscope.toml", "script = 'model.py'\narguments = ['--width', '24']\nruns = []\n")
+    spec = load_project(other)
+    assert (spec.script, spec.arguments) == (str(other), ("--width", "24"))
+
+
 def test_that_no_code_runs_while_looking_for_the_script(tmp_path):
     marker = tmp_path / "was_run"
     write(tmp_path / "model.py", f"open({str(marker)!r}, 'w')\ndef build_model(): ...")
