@@ -15,7 +15,7 @@ from landscope.checkpoints.folder import checkpoint_files
 from landscope.checkpoints.header import Header, read_header
 from landscope.checkpoints.mappings import find_mappings, find_progress, find_uninitialised
 from landscope.checkpoints.match import Matched, Reference, match
-from landscope.checkpoints.names import plain_weight_norm, without_wrappers
+from landscope.checkpoints.names import plain_parametrisation, without_wrappers
 from landscope.checkpoints.records import TensorRecord, TruncatedError, unreadable
 from landscope.checkpoints.sniff import holds_no_weights, sniff
 from landscope.contract.deltas import CheckpointInfo, RunListed
@@ -142,7 +142,7 @@ def _matched(header: Header, path: Path, reference: Reference | None) -> Matched
     bare, removed = without_wrappers(chosen.tensors)
     notes = tuple(f"removed prefix {prefix}" for prefix in removed)
     where = (f"weights taken from '{chosen.path}'",) if chosen.path else ()
-    named = {plain_weight_norm(bare[name]): tensor for name, tensor in chosen.tensors.items()}
+    named = {plain_parametrisation(bare[name]): tensor for name, tensor in chosen.tensors.items()}
     return Matched(named, {}, (*where, *notes))
 
 

@@ -54,12 +54,27 @@ class Candidate:
     @property
     def is_average(self) -> bool:
         """Whether the name says that it is a moving average of the weights."""
-        return bool(_AVERAGED.search(self.path))
+        return is_average(self.path)
 
     @property
     def is_optimizer(self) -> bool:
         """Whether the name says that it is something else than weights."""
         return bool(_NOT_MODELS.search(self.path))
+
+    @property
+    def is_stray(self) -> bool:
+        """Whether most of its entries are no tensors: a table of settings that holds a tensor or two."""
+        return len(self.tensors) < len(self.extras)
+
+
+def is_average(name: str) -> bool:
+    """Whether a name says that it is a moving average of the weights."""
+    return bool(_AVERAGED.search(name))
+
+
+def elements(candidate: Candidate) -> int:
+    """How many numbers the tensors of a mapping hold in all."""
+    return sum(math.prod(t.shape) for t in candidate.tensors.values())
 
 
 def find_mappings(header: Header) -> tuple[Candidate, ...]:
@@ -69,14 +84,9 @@ def find_mappings(header: Header) -> tuple[Candidate, ...]:
 
 
 def _rank(candidate: Candidate) -> tuple[bool, bool, int, int]:
-    stray = len(candidate.tensors) < len(candidate.extras)
     last = candidate.path.rsplit(".", 1)[-1]
     usual = _PREFERRED.index(last) if last in _PREFERRED else len(_PREFERRED)
-    return (stray, candidate.is_average, usual if candidate.path else -1, -_size(candidate))
-
-
-def _size(candidate: Candidate) -> int:
-    return sum(math.prod(t.shape) for t in candidate.tensors.values())
+    return (candidate.is_stray, candidate.is_average, usual if candidate.path else -1, -elements(candidate))
 
 
 def _walk(tree: Any) -> Iterator[Candidate]:

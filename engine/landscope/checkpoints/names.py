@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from landscope.checkpoints.records import TensorRecord
 
 _WRAPPERS = re.compile(r"(?:_orig_mod|_forward_module|_fsdp_wrapped_module|_checkpoint_wrapped_module)\.")
-_WEIGHT_NORM = re.compile(r"parametrizations\.(\w+)\.original([01])$")
+_PARAMETRISATIONS = (
+    (re.compile(r"parametrizations\.(\w+)\.original0$"), r"\1_g"),
+    (re.compile(r"parametrizations\.(\w+)\.original1$"), r"\1_v"),
+    (re.compile(r"parametrizations\.(\w+)\.original$"), r"\1_orig"),
+    (re.compile(r"parametrizations\.(\w+)\.0\._([uv])$"), r"\1_\2"),
+)
+_MODULE_PART = re.compile(r"(?:(?<=\.)|^)module\.")
 _BUFFER_NAMES = ("running_mean", "running_var", "num_batches_tracked", "position_ids")
 _SUFFIX = re.compile(r"(\.(pt|pth|ckpt|bin|safetensors|tar|pkl|pickle|th|gz|index|json))+$", re.IGNORECASE)
 _STEP = re.compile(
@@ -23,23 +30,61 @@ _INIT = re.compile(
 )
 
 
+@dataclass(frozen=True)
+class Spelling:
+    """Names of tensors brought into one spelling.
+
+    Attributes:
+        names: original to bare name. removed: the wrappers' prefixes that were removed.
+        translated: original names in which a parametrisation was renamed.
+    """
+
+    names: Mapping[str, str]
+    removed: tuple[str, ...]
+    translated: frozenset[str]
+
+
+def plain_names(names: Iterable[str]) -> Spelling | None:
+    """Names without wrappers, parametrisations in their old spelling; None if two would become one."""
+    bare, removed = without_wrappers(names)
+    return _spelled(bare, removed)
+
+
+def unwrapped_names(names: Iterable[str]) -> Spelling | None:
+    """As ``plain_names``, and ``module.`` is removed wherever it stands; None if two would become one."""
+    bare, removed = without_wrappers(names)
+    shorter = {key: _MODULE_PART.sub("", name) for key, name in bare.items()}
+    return _spelled(shorter, removed if shorter == bare else tuple(dict.fromkeys((*removed, "module."))))
+
+
+def _spelled(bare: Mapping[str, str], removed: tuple[str, ...]) -> Spelling | None:
+    plain = {key: plain_parametrisation(name) for key, name in bare.items()}
+    if len(set(plain.values())) < len(plain):
+        return None
+    return Spelling(plain, removed, frozenset(key for key, name in plain.items() if name != bare[key]))
+
+
 def without_wrappers(names: Iterable[str]) -> tuple[dict[str, str], tuple[str, ...]]:
     """Names as the bare model has them: wrappers of compile, FSDP and Fabric, and DDP's ``module.``, removed.
 
     Returns:
         original to bare name, and the prefixes that were removed.
     """
-    bare = {name: _WRAPPERS.sub("", name) for name in names}
-    removed = sorted({match for name in bare for match in _WRAPPERS.findall(name)})
+    bare = {name: _WRAPPERS.sub("", name) if "_" in name else name for name in names}
+    removed = sorted({match for key, name in bare.items() if key != name for match in _WRAPPERS.findall(key)})
     while bare and all(name.startswith("module.") for name in bare.values()):
         bare = {key: name.removeprefix("module.") for key, name in bare.items()}
         removed.append("module.")
     return bare, tuple(dict.fromkeys(removed))
 
 
-def plain_weight_norm(name: str) -> str:
-    """One spelling for both kinds of weight norm: ``parametrizations.weight.original0`` is ``weight_g``."""
-    return _WEIGHT_NORM.sub(lambda m: f"{m[1]}_{'gv'[int(m[2])]}", name)
+def plain_parametrisation(name: str) -> str:
+    """One spelling for weight and spectral norm: ``parametrizations.weight.original0`` is ``weight_g``."""
+    if "parametrizations." not in name:
+        return name
+    for pattern, old in _PARAMETRISATIONS:
+        name = pattern.sub(old, name)
+    return name
 
 
 def looks_like_buffer(name: str, integer: bool) -> bool:

@@ -1,0 +1,130 @@
+"""Fitting one mapping of a file to a model: under which spelling and prefix its names are the model's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from landscope.checkpoints.mappings import Candidate, Weights, is_average
+from landscope.checkpoints.names import Spelling, plain_names, unwrapped_names
+from landscope.checkpoints.reference import Reference, Shape
+
+_MOST_PREFIXES = 64
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A mapping seen under one prefix.
+
+    Attributes:
+        candidate: the mapping. prefix: what its names have more than the model's; ``-p`` = lack.
+        removed: wrappers' prefixes that were removed. tensors: model name to record.
+        missing: parameters not found. wrong: name, its shape in the file, the shape wanted.
+        missing_buffers: buffers not found. unused: names of the file that the model does not have.
+        renamed: whether names of parametrisations were translated.
+    """
+
+    candidate: Candidate
+    prefix: str
+    removed: tuple[str, ...]
+    tensors: Mapping[str, Weights]
+    missing: tuple[str, ...]
+    wrong: tuple[tuple[str, Shape, Shape], ...]
+    missing_buffers: tuple[str, ...]
+    unused: tuple[str, ...]
+    renamed: bool
+
+    @property
+    def complete(self) -> bool:
+        """Whether every parameter was found with its shape."""
+        return not self.missing and not self.wrong
+
+    @property
+    def closeness(self) -> tuple[bool, int, int]:
+        """Larger for a mapping that fits better."""
+        return (self.complete, len(self.tensors) + len(self.wrong), len(self.tensors))
+
+    @property
+    def is_average(self) -> bool:
+        """Whether the mapping's name or the prefix says that it is a moving average."""
+        return self.candidate.is_average or is_average(self.prefix)
+
+    @property
+    def path(self) -> str:
+        """The mapping's path with the prefix, which tells apart two networks in one mapping."""
+        prefix = "" if self.prefix.startswith("-") else self.prefix.rstrip(".")
+        return ".".join(part for part in (self.candidate.path, prefix) if part)
+
+
+def fits_of(candidate: Candidate, reference: Reference) -> list[Fit]:
+    """The mapping under every prefix that may lead to the model's names; the plainest complete ones first.
+
+    Names are compared as they are without wrappers; if that fits nowhere, also without ``module.`` in them.
+    """
+    found: list[Fit] = []
+    for spelling in (plain_names, unwrapped_names):
+        stored, wanted = spelling(candidate.tensors), spelling(reference.shapes)
+        if stored is None or wanted is None:
+            continue
+        by_name = {name: key for key, name in stored.names.items()}
+        prefixes = _prefixes(by_name, [wanted.names[name] for name in reference.parameters])
+        found += [_under(candidate, reference, by_name, stored, wanted, p) for p in prefixes]
+        if any(fit.complete for fit in found):
+            break
+    return sorted(found, key=lambda fit: (not fit.complete, fit.is_average, len(fit.prefix)))
+
+
+def _prefixes(by_name: Mapping[str, str], parameters: list[str]) -> Iterator[str]:
+    """Prefixes under which the file may hold the model's names; ``-p`` stands for names that lack ``p``."""
+    seen = {""}
+    yield ""
+    for wanted in sorted(parameters, key=len, reverse=True)[:3]:
+        for name in by_name:
+            longer, shorter, sign = (name, wanted, "") if len(name) > len(wanted) else (wanted, name, "-")
+            prefix = sign + longer[: len(longer) - len(shorter)]
+            if longer.endswith("." + shorter) and prefix not in seen and len(seen) < _MOST_PREFIXES:
+                seen.add(prefix)
+                yield prefix
+
+
+def _under(
+    candidate: Candidate,
+    reference: Reference,
+    by_name: Mapping[str, str],
+    stored: Spelling,
+    wanted: Spelling,
+    prefix: str,
+) -> Fit:
+    tensors: dict[str, Weights] = {}
+    wrong: list[tuple[str, Shape, Shape]] = []
+    used: set[str] = set()
+    renamed = False
+    for name, shape in reference.shapes.items():
+        own = (name, *reference.twins.get(name, ()))
+        key = next((by_name[n] for n in (_there(wanted.names[o], prefix) for o in own) if n in by_name), None)
+        if key is None:
+            continue
+        used.add(key)
+        actual = tuple(candidate.tensors[key].shape)
+        if actual != shape:
+            wrong.append((name, actual, shape))
+            continue
+        tensors[name] = candidate.tensors[key]
+        renamed = renamed or (name in wanted.translated) != (key in stored.translated)
+    known = {*tensors, *(name for name, _, _ in wrong)}
+    return Fit(
+        candidate,
+        prefix,
+        stored.removed,
+        tensors,
+        tuple(n for n in reference.parameters if n not in known),
+        tuple(wrong),
+        tuple(n for n in reference.buffers if n not in known),
+        tuple(k for k in candidate.tensors if k not in used),
+        renamed,
+    )
+
+
+def _there(name: str, prefix: str) -> str:
+    """How the file would call what the model calls ``name``."""
+    return name.removeprefix(prefix[1:]) if prefix.startswith("-") else prefix + name

@@ -1,0 +1,103 @@
+"""Files with several sets of weights: which one is used, which are named, and how another is asked for."""
+
+import pytest
+import torch
+from torch import nn
+
+from landscope.checkpoints.header import read_header
+from landscope.checkpoints.mappings import find_mappings
+from landscope.checkpoints.match import Reference, choose, match
+from landscope.checkpoints.read import load_tensors
+from landscope.contract.errors import CheckpointError
+
+
+def state(value):
+    return {name: torch.full_like(t, value) for name, t in nn.Linear(3, 2).state_dict().items()}
+
+
+def prefixed(prefix, value):
+    return {prefix + name: tensor for name, tensor in state(value).items()}
+
+
+@pytest.fixture
+def candidates(tmp_path):
+    def of(content):
+        torch.save(content, tmp_path / "a.pt")
+        return find_mappings(read_header(tmp_path / "a.pt"))
+
+    return of
+
+
+def fitted(found, wanted=""):
+    return match(found, Reference.of(nn.Linear(3, 2)), "a.pt", wanted)
+
+
+def value(matched):
+    return load_tensors(matched.tensors)["weight"][0, 0].item()
+
+
+def test_that_one_set_alone_has_no_names_to_choose_from(candidates):
+    assert fitted(candidates({"model": state(1), "epoch": 3})).sets == ()
+
+
+def test_that_the_plain_set_is_used_and_all_are_named(candidates):
+    found = fitted(candidates({"state_dict_ema": state(2), "state_dict": state(1)}))
+    assert value(found) == 1
+    assert found.sets == ("state_dict", "state_dict_ema")
+    assert "averaged weights are there too, under 'state_dict_ema'" in found.notes
+
+
+@pytest.mark.parametrize("wanted", ["train.model_ema", "model_ema", "averaged"])
+def test_that_another_set_is_found_by_path_name_or_kind(candidates, wanted):
+    found = fitted(candidates({"train": {"model": state(1), "model_ema": state(2)}}), wanted)
+    assert value(found) == 2
+    assert found.sets == ("train.model_ema", "train.model")
+    assert "these are averaged weights" in found.notes
+
+
+def test_that_a_set_that_is_not_there_refuses_the_file_and_names_those_that_are(candidates):
+    found = candidates({"model": state(1), "model_ema": state(2)})
+    with pytest.raises(CheckpointError, match=r"no weights named 'teacher'; it has model, model_ema"):
+        fitted(found, "teacher")
+    with pytest.raises(CheckpointError, match=r"no weights named 'averaged'; it has model$"):
+        fitted(candidates({"model": state(1)}), "averaged")
+
+
+def test_that_a_wanted_set_that_does_not_fit_is_refused_with_both_shapes(candidates):
+    found = candidates({"model": state(1), "model_ema": nn.Linear(4, 2).state_dict()})
+    with pytest.raises(CheckpointError, match=r"weight has shape \(2, 4\), the model wants \(2, 3\)"):
+        fitted(found, "model_ema")
+
+
+def test_that_two_networks_in_one_mapping_are_two_sets(candidates):
+    found = candidates({"state_dict": {**prefixed("ema_model.", 2), **prefixed("model.", 1)}})
+    assert value(fitted(found)) == 1
+    assert fitted(found).sets == ("state_dict.model", "state_dict.ema_model")
+    assert value(fitted(found, "averaged")) == 2
+    assert value(fitted(found, "ema_model")) == 2
+
+
+def test_that_the_same_tensors_under_two_names_are_one_set(candidates):
+    weights = state(1)
+    assert fitted(candidates({"model": weights, "copy": dict(weights)})).sets == ()
+
+
+def test_that_without_a_model_the_plausible_sets_are_named(candidates):
+    found = candidates({"generator": state(1), "discriminator": state(2), "epoch": torch.tensor(3)})
+    chosen, names = choose(found)
+    assert chosen.path == "generator" and names == ("generator", "discriminator")
+    assert choose(found, "discriminator")[0].path == "discriminator"
+
+
+def test_that_without_a_model_a_missing_set_is_refused_by_name(candidates):
+    found = candidates({"model": state(1), "model_ema": state(2)})
+    assert choose(found, "averaged")[0].path == "model_ema"
+    with pytest.raises(CheckpointError, match="no weights named 'teacher'; it has model, model_ema"):
+        choose(found, "teacher")
+    with pytest.raises(CheckpointError, match="no weights found"):
+        choose(())
+
+
+def test_that_one_set_without_a_model_has_no_names_to_choose_from(candidates):
+    chosen, names = choose(candidates(state(1)))
+    assert chosen.path == "" and names == ()
