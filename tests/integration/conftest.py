@@ -11,6 +11,7 @@ from landscope.contract.options import DataOptions, LandscapeOptions, ProjectSpe
 from landscope.project.trust import trust
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "app"))  # waiting for the window: window_fakes.py
+sys.path.insert(0, str(Path(__file__).parent))  # playing jobs: played.py
 
 SCRIPT = """
     import torch
