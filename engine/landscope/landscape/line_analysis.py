@@ -16,7 +16,7 @@ from landscope.contract.job import CancelToken, LineJob, Pace
 from landscope.landscape.barrier import barrier
 from landscope.landscape.evaluate import PointMeter, Values
 from landscope.landscape.grid import bisection_order, line_coordinates
-from landscope.landscape.trajectory import StateReader
+from landscope.landscape.trajectory import StateReader, later_left_out
 from landscope.weights.flat import Flat
 from landscope.weights.restore import preserved
 from landscope.weights.vector import ParameterVector
@@ -48,6 +48,8 @@ def analyse_line(subject: Subject, job: LineJob, token: CancelToken) -> Iterator
         del reader  # lets go of the checkpoints it kept
         subject.load(start_name)
         meter = PointMeter(subject, job.options.split, job.options.batchnorm, "recalibrated", token)
+        if not job.end:
+            yield from later_left_out(subject, end_name, "The line ends at")
         yield from _held_buffers(subject, start_name, end_name)
         with vector:
             sweep = _LineSweep(job, start_name, end_name, coordinates, meter, vector, end, token)

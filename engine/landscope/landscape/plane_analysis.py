@@ -16,7 +16,7 @@ from landscope.landscape.frame import Frame, random_frame, trajectory_frame
 from landscope.landscape.grid import LEVELS, Node, inside_out, levels, new_nodes
 from landscope.landscape.outbox import Outbox
 from landscope.landscape.surplus import largest_surplus
-from landscope.landscape.trajectory import StateReader
+from landscope.landscape.trajectory import StateReader, later_left_out
 from landscope.weights.restore import preserved
 from landscope.weights.vector import ParameterVector
 
@@ -61,11 +61,8 @@ def _left_out(subject: Subject, frame: Frame, job: PlaneJob) -> Iterator[Update]
     """Say which checkpoints could not be used."""
     for sentence in frame.skipped:
         yield Notice(level="warning", sentence=f"{sentence} It is left out of the path.")
-    if not job.base and frame.base != subject.names[-1]:
-        yield Notice(
-            level="warning",
-            sentence=f"The plane is drawn around “{frame.base}”: later checkpoints cannot be used.",
-        )
+    if not job.base:
+        yield from later_left_out(subject, frame.base, "The plane is drawn around")
 
 
 class _PlaneSweep:

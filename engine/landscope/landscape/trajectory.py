@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from landscope.contract.errors import CheckpointError, OptionError
+from landscope.contract.events import Notice
 from landscope.contract.job import CancelToken
+from landscope.project.measure import measure
 from landscope.weights.flat import Flat
 from landscope.weights.principal import HELD_BYTES, PrincipalPlane, principal_plane
+from landscope.weights.restore import preserved
 from landscope.weights.vector import ParameterVector
 
 if TYPE_CHECKING:
@@ -49,7 +54,19 @@ class StateReader:
             finite = self.flat(checkpoint).is_finite()
         except CheckpointError as error:
             return error.sentence
-        return "" if finite else f"The weights of “{checkpoint}” hold NaN or infinite values."
+        if not finite:
+            return f"The weights of “{checkpoint}” hold NaN or infinite values."
+        if not self._has_loss(checkpoint):
+            return f"“{checkpoint}” has no finite loss, though its weights are finite."
+        return ""
+
+    def _has_loss(self, checkpoint: str) -> bool:
+        """Whether the loss of the first batch is finite: weights that ran away overflow on the way to it."""
+        split = self._subject.data.splits[0]
+        batches = self._subject.data.batches(split)[:1]
+        with preserved(self._subject.model):
+            self._subject.load(checkpoint)
+            return math.isfinite(measure(self._subject, split, self._token, batches=batches).loss)
 
     def first(self) -> str:
         """The earliest checkpoint that can be used.
@@ -92,6 +109,12 @@ class StateReader:
         if self.problem(asked):
             raise CheckpointError(f"{self.problem(asked)} Choose another checkpoint.")
         return asked
+
+
+def later_left_out(subject: Subject, used: str, what: str) -> Iterator[Notice]:
+    """Say that an earlier checkpoint than the last was taken; ``what``: as in "The line ends at"."""
+    if used != subject.names[-1]:
+        yield Notice(level="warning", sentence=f"{what} “{used}”: later checkpoints cannot be used.")
 
 
 @dataclass(frozen=True)
