@@ -9,8 +9,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from landscope.contract.errors import ScriptError
 from landscope.project.adapter import write_adapter
+from landscope.project.arguments import BAGS
+from landscope.project.definitions import (
+    called,
+    follow,
+    last_name,
+    names_module,
+    needed,
+    returned,
+    signature,
+    top_level,
+    tree_of,
+)
 
 Kind = Literal["function", "class", "variable", "import"]
 _MODEL = re.compile(
@@ -18,8 +29,26 @@ _MODEL = re.compile(
 )
 _DATA = re.compile(r"data|loader|batch|dl$", re.I)
 _LOSS = re.compile(r"loss|criterion|objective", re.I)
+_NO_MODEL = re.compile(
+    r"(train|test|eval|save|load|valid|print|log|set|init|count|plot)(_|$)|\w*_args$", re.I
+)
+_NO_DATA = re.compile(
+    r"(train|test|eval|save|print|log|plot|main|run)(_|$)(?!.*(data|load))|DataParallel|\w*_args$", re.I
+)
 _MODULES = ("Module", "Sequential", "LightningModule", "PreTrainedModel")
 _DATASETS = ("Dataset", "IterableDataset", "TensorDataset", "DataLoader", "LightningDataModule")
+_USUAL = {
+    "model": ("build_model", "create_model", "get_model", "make_model", "build_net", "get_net"),
+    "data": (
+        "build_data",
+        "build_dataloader",
+        "build_loader",
+        "get_dataloader",
+        "get_loader",
+        "build_dataset",
+    ),
+    "loss": ("loss", "loss_fn", "criterion", "compute_loss"),
+}
 
 
 @dataclass(frozen=True)
@@ -28,8 +57,9 @@ class Candidate:
 
     Attributes:
         name: its name. kind: function, class, variable or import. line: where it begins.
-        signature: its parameters in parentheses, empty for variables and imports.
+        signature: its parameters in parentheses, empty for variables and unknown imports.
         needs: parameters without a default.
+        script: the file whose top level has it. used: the script itself calls it for this purpose.
     """
 
     name: str
@@ -37,6 +67,8 @@ class Candidate:
     line: int
     signature: str = ""
     needs: tuple[str, ...] = ()
+    script: str = ""
+    used: bool = False
 
 
 @dataclass(frozen=True)
@@ -48,70 +80,83 @@ class Candidates:
     losses: tuple[Candidate, ...]
 
 
-def find_candidates(script: str | Path) -> Candidates:
+def find_candidates(script: str | Path, root: str | Path | None = None) -> Candidates:
     """Look at a script's top level.
+
+    Args:
+        script: the file. root: folder of the project, below which imports are followed; None = the script's.
 
     Raises:
         ScriptError: it cannot be read or parsed; the sentence names file and line.
     """
     path = Path(script)
-    try:
-        tree = ast.parse(path.read_bytes(), filename=str(path))
-    except SyntaxError as error:
-        raise ScriptError(f"{path.name} line {error.lineno or 1}: syntax error: {error.msg}.") from error
-    except (OSError, ValueError, RecursionError) as error:
-        raise ScriptError(f"{path.name}: cannot be read ({error}).") from error
-    found = list(_top_level(tree))
+    tree = tree_of(path)
+    found = list(_top_level(path, tree, Path(root) if root else path.parent))
     modules = _descendants(tree, _MODULES)
     datasets = _descendants(tree, _DATASETS)
-    losses = {c.name for c, node in found if _LOSS.search(c.name) or _makes(node, _LOSS)}
+    losses = {c.name for c, node in found if _is_loss(c, node)}
     models = [c for c, node in found if c.name not in losses and _is_model(c, node, modules, datasets)]
     named = {c.name for c in models}
     data = [c for c, node in found if c.name not in losses | named and _is_data(c, node, datasets)]
     return Candidates(
-        _ranked(models, "build_model"),
-        _ranked(data, "build_data"),
-        _ranked([c for c, _ in found if c.name in losses], "loss"),
+        ranked(models, "model"),
+        ranked(data, "data"),
+        ranked([c for c, _ in found if c.name in losses], "loss"),
     )
 
 
-def _ranked(found: list[Candidate], usual: str) -> tuple[Candidate, ...]:
+def ranked(found: list[Candidate], purpose: str) -> tuple[Candidate, ...]:
+    """The likeliest first: of the usual name, used by the script itself, without arguments nobody knows."""
     kinds = ("function", "class", "variable", "import")
-    return tuple(
-        sorted(found, key=lambda c: (c.name != usual, len(c.needs) > 0, kinds.index(c.kind), c.line))
-    )
+
+    def key(one: Candidate) -> tuple[object, ...]:
+        usual = _USUAL[purpose]
+        place = usual.index(one.name) if one.name in usual else len(usual)
+        unknown = any(need not in (*BAGS, "split") for need in one.needs)
+        kind = kinds.index(one.kind)
+        likelier = (unknown, kind, not one.used) if purpose == "data" else (not one.used, unknown, kind)
+        return place > 0, *likelier, place, one.line
+
+    return tuple(sorted(found, key=key))
 
 
-def _top_level(tree: ast.Module) -> Iterator[tuple[Candidate, ast.stmt]]:
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
-            yield Candidate(node.name, "function", node.lineno, *_signature(node.args)), node
-        elif isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-            yield Candidate(node.name, "class", node.lineno, *_class_signature(node)), node
-        elif isinstance(node, ast.Assign):
-            for target in node.targets:
-                if isinstance(target, ast.Name) and isinstance(node.value, ast.Call):
-                    yield Candidate(target.id, "variable", node.lineno), node
-        elif isinstance(node, ast.ImportFrom):
-            for alias in node.names:
-                yield Candidate(alias.asname or alias.name, "import", node.lineno), node
+def _top_level(path: Path, tree: ast.Module, root: Path) -> Iterator[tuple[Candidate, ast.stmt]]:
+    used = _used(tree)
+    for name, node in top_level(tree).items():
+        kind = _kind(node)
+        if kind is None or name.startswith("_"):
+            continue
+        if isinstance(node, ast.FunctionDef) and not any(returned(node)):
+            continue
+        definition = follow(path, name, root) if kind == "import" else None
+        if definition is None and isinstance(node, ast.ImportFrom) and names_module(path, node, name, root):
+            continue
+        meant = definition.node if definition is not None else node
+        yield (
+            Candidate(name, kind, node.lineno, signature(meant), needed(meant), str(path), name in used),
+            meant,
+        )
 
 
-def _signature(arguments: ast.arguments, skip: int = 0) -> tuple[str, tuple[str, ...]]:
-    positional = [*arguments.posonlyargs, *arguments.args]
-    required = positional[skip : len(positional) - len(arguments.defaults)]
-    keywords = [a for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d is None]
-    text = ast.unparse(arguments)
-    if skip:
-        text = text.partition(",")[2].strip()
-    return f"({text})", tuple(a.arg for a in (*required, *keywords))
+def _kind(node: ast.stmt) -> Kind | None:
+    if isinstance(node, ast.FunctionDef):
+        return "function"
+    if isinstance(node, ast.ClassDef):
+        return "class"
+    if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+        return "variable"
+    return "import" if isinstance(node, ast.ImportFrom) else None
 
 
-def _class_signature(node: ast.ClassDef) -> tuple[str, tuple[str, ...]]:
-    for part in node.body:
-        if isinstance(part, ast.FunctionDef) and part.name == "__init__":
-            return _signature(part.args, skip=1)
-    return "()", ()
+def _used(tree: ast.Module) -> set[str]:
+    """What the script calls to get something that it names model, data or loss."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+            targets = " ".join(ast.unparse(target) for target in node.targets)
+            if re.search(r"\b(\w*model|\w*net|\w*loaders?|data\w*|criterion|loss_fn|loss_func)\b", targets):
+                found |= called(node.value)
+    return found
 
 
 def _descendants(tree: ast.Module, roots: tuple[str, ...]) -> set[str]:
@@ -119,45 +164,43 @@ def _descendants(tree: ast.Module, roots: tuple[str, ...]) -> set[str]:
     known = set(roots)
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
     for _ in classes:
-        known |= {node.name for node in classes if any(_last_name(base) in known for base in node.bases)}
+        known |= {node.name for node in classes if any(last_name(base) in known for base in node.bases)}
     return known
-
-
-def _last_name(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-
-
-def _called(node: ast.AST) -> set[str]:
-    return {_last_name(n.func) for n in ast.walk(node) if isinstance(n, ast.Call)}
 
 
 def _makes(node: ast.stmt, pattern: re.Pattern[str]) -> bool:
     """Whether a variable holds what a call of such a name gives."""
-    return isinstance(node, ast.Assign) and any(pattern.search(name) for name in _called(node.value))
+    return isinstance(node, ast.Assign) and any(pattern.search(name) for name in called(node.value))
+
+
+def _is_loss(candidate: Candidate, node: ast.stmt) -> bool:
+    known = candidate.kind != "import" or isinstance(node, ast.FunctionDef | ast.ClassDef)
+    return known and bool(_LOSS.search(candidate.name) or _makes(node, _LOSS))
 
 
 def _is_model(candidate: Candidate, node: ast.stmt, modules: set[str], datasets: set[str]) -> bool:
-    if candidate.kind == "class":
-        return candidate.name in modules
-    if candidate.kind == "function":
-        returned = _called(node) & modules and not _called(node) & datasets
-        named = _MODEL.search(candidate.name) and not re.match(
-            r"train|test|eval|save|load_data", candidate.name
-        )
-        return bool(named or (returned and not _DATA.search(candidate.name)))
-    if candidate.kind == "variable":
-        return isinstance(node, ast.Assign) and bool(_called(node.value) & modules)
-    return bool(_MODEL.search(candidate.name) and candidate.name != "nn" and not _DATA.search(candidate.name))
+    if isinstance(node, ast.ClassDef):
+        inherited = {last_name(base) for base in node.bases} & {*_MODULES, *modules}
+        return candidate.name in modules or bool(inherited)
+    if isinstance(node, ast.FunctionDef):
+        returned = called(node) & modules and not called(node) & datasets
+        named = _MODEL.search(candidate.name) and not _NO_MODEL.match(candidate.name)
+        return bool((named or returned) and not _DATA.search(candidate.name))
+    if isinstance(node, ast.Assign):
+        return bool(called(node.value) & modules)
+    named = _MODEL.search(candidate.name) and candidate.name != "nn" and not _NO_MODEL.match(candidate.name)
+    return bool(named and not _DATA.search(candidate.name))
 
 
 def _is_data(candidate: Candidate, node: ast.stmt, datasets: set[str]) -> bool:
-    if candidate.kind == "class":
-        return candidate.name in datasets
-    if candidate.kind == "variable":
-        return isinstance(node, ast.Assign) and bool(_called(node.value) & datasets)
-    if candidate.kind == "import":
-        return bool(_DATA.search(candidate.name)) and candidate.name not in _DATASETS
-    return bool(_DATA.search(candidate.name) or _called(node) & datasets)
+    if isinstance(node, ast.ClassDef):
+        return candidate.name in datasets or any(last_name(base) in datasets for base in node.bases)
+    if isinstance(node, ast.Assign):
+        return bool(called(node.value) & datasets)
+    named = _DATA.search(candidate.name) and not _NO_DATA.match(candidate.name)
+    if isinstance(node, ast.FunctionDef):
+        return bool(named or (called(node) & datasets and not _NO_DATA.match(candidate.name)))
+    return bool(named) and candidate.name not in _DATASETS
 
 
-__all__ = ["Candidate", "Candidates", "find_candidates", "write_adapter"]
+__all__ = ["Candidate", "Candidates", "find_candidates", "ranked", "write_adapter"]

@@ -123,7 +123,7 @@ def test_that_the_adapter_reaches_scripts_with_odd_names_and_packages(tmp_path):
 def test_that_somebody_elses_adapter_is_not_overwritten(tmp_path, script):
     mine = tmp_path / "landscope_project.py"
     mine.write_text("# mine\n")
-    with pytest.raises(OptionError, match="written by somebody"):
+    with pytest.raises(OptionError, match="written or edited by somebody"):
         write_adapter(tmp_path, script, "Net", "Samples")
     assert mine.read_text() == "# mine\n"
     mine.unlink()
@@ -133,5 +133,11 @@ def test_that_somebody_elses_adapter_is_not_overwritten(tmp_path, script):
 
 
 def test_that_unknown_arguments_are_left_to_the_person(tmp_path, script):
+    script.write_text(script.read_text().replace("Block(3)", "Block(random_width())"))
     made = write_adapter(tmp_path, script, "Block", "Samples")
     assert "_Block(width=None)  # put your values here" in made.read_text()
+
+
+def test_that_arguments_are_as_the_script_itself_gives_them(tmp_path, script):
+    made = write_adapter(tmp_path, script, "Block", "Samples")
+    assert "_Block(width=3)" in made.read_text()

@@ -1,0 +1,360 @@
+"""``landscope_project.py`` written for somebody's repository: it runs where the text says enough."""
+
+import textwrap
+
+import pytest
+import torch
+
+from landscope.contract.errors import OptionError, ScriptError
+from landscope.contract.options import EngineOptions
+from landscope.project.new_script import new_script
+from landscope.project.spec import load_project
+from landscope.project.subject import open_subject
+
+NET = """
+    import torch
+    from torch import nn
+
+    class Block(nn.Module):
+        def __init__(self, width):
+            super().__init__()
+            self.fc = nn.Linear(width, width)
+
+        def forward(self, x):
+            return self.fc(x).relu()
+
+    class Net(nn.Module):
+        def __init__(self, width):
+            super().__init__()
+            self.first, self.block, self.out = nn.Linear(3, width), Block(width), nn.Linear(width, 2)
+
+        def forward(self, x):
+            return self.out(self.block(self.first(x)))
+"""
+SAMPLES = """
+    import torch
+    from torch.utils.data import DataLoader, Dataset
+
+    class Samples(Dataset):
+        def __init__(self, train):
+            self.n = 20 if train else 10
+
+        def __len__(self):
+            return self.n
+
+        def __getitem__(self, i):
+            return torch.full((3,), i / self.n), i % 2
+"""
+GUARD = """
+    if __name__ == "__main__":
+        raise SystemExit("training was not to start")
+"""
+FLAT = f"""
+    {NET}
+    {SAMPLES}
+
+    def get_loaders(batch_size=5):
+        train_loader = DataLoader(Samples(True), batch_size=batch_size, shuffle=True)
+        val_loader = DataLoader(Samples(False), batch_size=batch_size)
+        return train_loader, val_loader
+
+    model = Net(6)
+    {GUARD}
+"""
+PARSED_IN_MAIN = f"""
+    import argparse
+    from nets import Net
+    from samples import Samples
+
+    def accuracy(output, target):
+        return (output.argmax(1) == target).float().mean()
+
+    def train_one_epoch(model, loader):
+        raise RuntimeError("not to be run")
+
+    def main():
+        parser = argparse.ArgumentParser()
+        parser.add_argument("data")
+        parser.add_argument("--hidden-width", "-w", default=7, type=int)
+        parser.add_argument("--batch-size", default=4, type=int)
+        parser.add_argument("--verbose", action="store_true")
+        args = parser.parse_args()
+        model = Net(args.hidden_width)
+        train_one_epoch(model, Samples(train=True))
+    {GUARD}
+"""
+DETECTOR = {
+    "main.py": f"""
+        import argparse
+        import util.misc as utils
+        from datasets import build_dataset
+        from engine import evaluate, train_one_epoch
+        from models import build_model
+
+        def get_args_parser():
+            parser = argparse.ArgumentParser("detector", add_help=False)
+            parser.add_argument("--width", default=6, type=int)
+            parser.add_argument("--batch_size", default=5, type=int)
+            parser.add_argument("--device", default="cuda")
+            return parser
+
+        def main(args):
+            model, criterion, postprocessors = build_model(args)
+            dataset_train = build_dataset(image_set="train", args=args)
+            loader = DataLoader(dataset_train, collate_fn=utils.collate_fn)
+        {textwrap.indent(textwrap.dedent(GUARD), " " * 8)}
+    """,
+    "engine.py": "def evaluate(model): ...\ndef train_one_epoch(model): ...",
+    "util/__init__.py": "",
+    "util/misc.py": """
+        import torch
+
+        def collate_fn(samples):
+            xs, targets = zip(*samples)
+            return torch.stack(xs), list(targets)
+    """,
+    "datasets/__init__.py": """
+        from .boxes import Boxes
+
+        def build_dataset(image_set, args):
+            if image_set == "val":
+                return Boxes(10)
+            return Boxes(20)
+    """,
+    "datasets/boxes.py": """
+        import torch
+        from torch.utils.data import Dataset
+
+        class Boxes(Dataset):
+            def __init__(self, n):
+                self.n = n
+
+            def __len__(self):
+                return self.n
+
+            def __getitem__(self, i):
+                return torch.full((3,), float(i)), {"label": torch.tensor(i % 2), "name": str(i)}
+    """,
+    "models/__init__.py": """
+        from .detr import build
+
+        def build_model(args):
+            return build(args)
+    """,
+    "models/detr.py": """
+        import torch
+        from torch import nn
+
+        class DETR(nn.Module):
+            def __init__(self, width):
+                super().__init__()
+                self.body, self.head = nn.Linear(3, width), nn.Linear(width, 2)
+
+            def forward(self, x):
+                return {"logits": self.head(self.body(x).relu())}
+
+        class SetCriterion(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.weight_dict = {"loss_ce": 2.0}
+                self.register_buffer("empty_weight", torch.ones(2))
+
+            def forward(self, outputs, targets):
+                labels = torch.stack([t["label"] for t in targets])
+                ce = nn.functional.cross_entropy(outputs["logits"], labels, self.empty_weight)
+                return {"loss_ce": ce, "class_error": 100 * ce}
+
+        def build(args):
+            device = torch.device(args.device)
+            model = DETR(args.width).to(device)
+            criterion = SetCriterion()
+            postprocessors = {"bbox": None}
+            return model, criterion, postprocessors
+    """,
+}
+LAYOUTS = {
+    "flat": {"train.py": FLAT},
+    "argparse inside main": {"train.py": PARSED_IN_MAIN, "nets.py": NET, "samples.py": SAMPLES},
+    "detector": DETECTOR,
+    "package with relative imports": {
+        "proj/__init__.py": "",
+        "proj/common.py": SAMPLES,
+        "proj/exp/__init__.py": "",
+        "proj/exp/nets.py": NET,
+        "proj/exp/train.py": f"""
+            from ..common import DataLoader, Samples
+            from .nets import Net
+
+            WIDTH = 5
+
+            def make_net(width):
+                return Net(width)
+
+            def loader(split="train"):
+                return DataLoader(Samples(split == "train"), batch_size=5)
+            {textwrap.indent(textwrap.dedent(GUARD), " " * 12)}
+        """,
+    },
+    "relative imports without __init__": {
+        "exp/nets.py": NET,
+        "exp/samples.py": SAMPLES,
+        "exp/train.py": """
+            from .nets import Net
+            from .samples import Samples
+
+            net = Net(4)
+        """,
+    },
+    "src": {
+        "setup.py": "raise SystemExit('not to be run')",
+        "src/pkg/__init__.py": "from pkg.model import build_model",
+        "src/pkg/model.py": NET
+        + """
+    def build_model(cfg):
+        return Net(cfg.width)
+""",
+        "src/pkg/config.py": """
+            from dataclasses import dataclass
+
+            @dataclass
+            class TrainConfig:
+                width: int = 9
+                batch_size: int = 5
+        """,
+        "src/pkg/data.py": SAMPLES
+        + """
+    def build_dataloader(cfg, is_train):
+        return DataLoader(Samples(is_train), batch_size=cfg.batch_size)
+""",
+        "scripts/train.py": """
+            from pkg.config import TrainConfig
+            from pkg.data import build_dataloader
+            from pkg.model import build_model
+
+            def main():
+                config = TrainConfig()
+                model = build_model(config)
+                loader = build_dataloader(config, is_train=True)
+        """,
+        "tests/test_model.py": "raise SystemExit('not to be run')",
+    },
+    "variables": {
+        "cifar.py": f"""
+            {textwrap.indent(textwrap.dedent(NET), " " * 12).lstrip()}
+            {textwrap.indent(textwrap.dedent(SAMPLES), " " * 12).lstrip()}
+            trainset, testset = Samples(True), Samples(False)
+            trainloader = DataLoader(trainset, batch_size=5)
+            testloader = DataLoader(testset, batch_size=5)
+            net = Net(width=4)
+            criterion = nn.CrossEntropyLoss()
+        """,
+        "broken.py": "def (:",
+    },
+    "options in another file": {
+        "opts.py": """
+            import argparse
+
+            def parse_opts():
+                parser = argparse.ArgumentParser()
+                parser.add_argument("--width", type=int, default=4)
+                return parser.parse_args()
+        """,
+        "nets.py": NET + "\n    def create_model(opt):\n        return Net(opt.width)\n",
+        "samples.py": SAMPLES,
+        "main.py": f"""
+            from opts import parse_opts
+            from nets import create_model
+            from samples import Samples
+            {textwrap.indent(textwrap.dedent(GUARD), " " * 12)}
+        """,
+    },
+}
+
+
+def write(root, files):
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(textwrap.dedent(text))
+    return root
+
+
+def opened(root):
+    spec = load_project(root)
+    assert spec.script == str(root / "landscope_project.py")
+    cpu = EngineOptions(device="cpu")
+    return open_subject(type(spec)(root=spec.root, script=spec.script, trusted=True, engine=cpu))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_that_the_file_runs_as_it_was_written(tmp_path, layout):
+    root = write(tmp_path / "repo", LAYOUTS[layout])
+    made = new_script(root)
+    subject = opened(root)
+    assert made.to_fill_in == 0, made.file.read_text()
+    assert subject.data.samples("train") == 20
+    values = subject.loss(subject.model, subject.data.batches("train")[0])
+    assert torch.isfinite(values).all()
+    assert "Block" not in type(subject.model).__name__
+    if "test" in subject.data.splits:
+        assert subject.data.samples("test") == 10
+
+
+def test_that_a_detector_uses_its_own_criterion_and_collate_function(tmp_path):
+    root = write(tmp_path / "repo", DETECTOR)
+    text = new_script(root).file.read_text()
+    subject = opened(root)
+    batch = subject.data.batches("train")[0]
+    criterion = subject.script.module.criterion
+    outputs = subject.model(batch.value[0])
+    expected = 2 * criterion(outputs, batch.value[1])["loss_ce"]
+    assert torch.allclose(subject.loss(subject.model, batch), expected)
+    assert "args = _get_args_parser().parse_args()" in text
+    assert subject.data.splits == ("train", "test")
+
+
+def test_that_a_folder_of_no_networks_gets_a_template_with_what_was_found(tmp_path):
+    root = write(tmp_path / "repo", {"read.py": SAMPLES, "broken.py": "def (:"})
+    made = new_script(root)
+    text = made.file.read_text()
+    assert made.to_fill_in == 2
+    assert "read.py:Samples(train)" in text
+    assert "broken.py line 1: syntax error" in text
+    with pytest.raises(ScriptError, match=r"in build_model\(\): say in build_model"):
+        opened(root)
+
+
+def test_that_names_can_be_said_and_wrong_ones_are_told(tmp_path):
+    root = write(tmp_path / "repo", LAYOUTS["argparse inside main"])
+    text = new_script(
+        root, root / "train.py", model="nets.py:Block", data="samples.py:Samples"
+    ).file.read_text()
+    assert "from nets import Block as _Block" in text
+    with pytest.raises(OptionError, match=r"nets\.py has no 'Nett'"):
+        new_script(root, model="nets.py:Nett")
+    with pytest.raises(OptionError, match="There is no file"):
+        new_script(root, model="net.py:Net")
+    with pytest.raises(OptionError, match="There is no script"):
+        new_script(root, root / "missing.py")
+    with pytest.raises(OptionError, match="is no folder"):
+        new_script(root / "missing")
+
+
+def test_that_what_somebody_wrote_or_edited_is_only_replaced_when_forced(tmp_path):
+    root = write(tmp_path / "repo", LAYOUTS["flat"])
+    file = new_script(root).file
+    new_script(root)  # as it was written: may be written anew
+    file.write_text(file.read_text().replace("build_data", "build_data "))
+    edited = file.read_text()
+    with pytest.raises(OptionError, match="written or edited by somebody"):
+        new_script(root)
+    assert file.read_text() == edited
+    new_script(root, force=True)
+    assert file.read_text() != edited
+
+
+def test_that_the_project_may_be_moved(tmp_path):
+    root = write(tmp_path / "repo", LAYOUTS["src"])
+    new_script(root)
+    moved = root.rename(tmp_path / "elsewhere")
+    assert opened(moved).data.samples("train") == 20
