@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import bdb
 import inspect
+import re
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,6 +15,10 @@ from typing import Any
 from landscope.contract.errors import JobCancelled, LandscopeError, ScriptError
 
 _MOST = 300
+_NO_CUDA = re.compile(
+    r"not compiled with CUDA|NVIDIA driver|no CUDA (GPUs|device)|torch\.cuda\.is_available\(\) is False", re.I
+)
+_ARGUMENTS = 'give arguments by --args "…", as arguments = ["…"] in landscope.toml, or in the window'
 _EXIT_HINT = (
     "move what the script does when it is started under if __name__ == '__main__':, "
     "or write a landscope_project.py that imports what is needed"
@@ -44,11 +50,20 @@ def blaming(
         raise
     except SystemExit as error:
         where = _where(owns, script, error.__traceback__, line_of(function))
-        code = 0 if error.code is None else error.code
-        sentence = f"{where}: the script ended itself in {doing} (exit code {code}); {_EXIT_HINT}."
-        raise ScriptError(sentence, "\n".join(filter(None, (text(), _trace(error))))) from error
+        detail = "\n".join(filter(None, (text(), _trace(error))))
+        raise ScriptError(f"{where}: {_ended(doing, error, text())}.", detail) from error
     except BaseException as error:
         raise ScriptError(_sentence(owns, script, doing, line_of(function), error), _trace(error)) from error
+
+
+def _ended(doing: str, error: SystemExit, printed: str) -> str:
+    """Why a script ended itself: over its arguments, if it printed its usage as argparse and click do."""
+    usage = re.search(r"^usage:", printed, re.I | re.M)
+    if usage:
+        said = printed.strip().splitlines()[-1].strip().rstrip(".")
+        return f"the script does not run with these arguments ({said}); {_ARGUMENTS}"
+    code = 0 if error.code is None else error.code
+    return f"the script ended itself in {doing} (exit code {code}); {_EXIT_HINT}"
 
 
 def line_of(function: Any) -> int | None:
@@ -70,7 +85,19 @@ def _sentence(
     where = _where(owns, script, error.__traceback__, line)
     if isinstance(error, ModuleNotFoundError) and error.name:
         return f"{where}: the module {error.name!r} is not installed in the Python that runs the script."
-    return f"{where}: {type(error).__name__} in {doing}{_message(error)}"
+    told = f"{where}: {type(error).__name__} in {doing}{_message(error)}"
+    return told + "".join(f" {hint}." for hint in _hints(error))
+
+
+def _hints(error: BaseException) -> Iterator[str]:
+    """What to do about errors whose own words do not say it."""
+    said = str(error)
+    if isinstance(error, bdb.BdbQuit) or (isinstance(error, EOFError) and "reading a line" in said):
+        yield "The script asks for input, and nobody is there to answer: give it a default"
+    if _NO_CUDA.search(said):
+        yield "There is no CUDA here: leave model and data where they are, they are moved to the device"
+    if any("sys.argv" in (frame.line or "") for frame in traceback.extract_tb(error.__traceback__)[-1:]):
+        yield _ARGUMENTS[0].upper() + _ARGUMENTS[1:]
 
 
 def _message(error: BaseException) -> str:

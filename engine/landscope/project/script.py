@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import inspect
-import io
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TextIO
+from typing import Any
 
 from torch import nn
 
@@ -18,9 +16,9 @@ from landscope.contract.events import Notice
 from landscope.project.blame import blaming, line_of
 from landscope.project.environment import Environment, put_randomness, read_randomness, seed_everything
 from landscope.project.imports import ScriptModules
+from landscope.project.printing import Echo
 
 _SPLITS = ("train", "test")
-_CAPTURED = 16_384
 
 
 class ModelScript:
@@ -56,7 +54,7 @@ class ModelScript:
         """
         arguments = {"run": run} if _takes(self._build_model, "run") else {}
         self._check_arguments(self._build_model, set(arguments))
-        with self.environment.entered(), self.blaming("build_model()", self._build_model):
+        with self.environment.entered(), self._calling("build_model()", self._build_model):
             if self._start is None:
                 self._start = read_randomness()
             put_randomness(self._start)
@@ -71,7 +69,7 @@ class ModelScript:
         """
         arguments = {"split": split} if _takes(self._build_data, "split") else {}
         self._check_arguments(self._build_data, set(arguments))
-        with self.environment.entered(), self.blaming(f"build_data({split!r})", self._build_data):
+        with self.environment.entered(), self._calling(f"build_data({split!r})", self._build_data):
             seed_everything(seed)
             return self._build_data(**arguments)
 
@@ -79,6 +77,13 @@ class ModelScript:
     def blaming(self, doing: str, function: Callable[..., Any] | None = None) -> Iterator[None]:
         """Turn errors of the script into sentences; ``function`` is told when no line is on the stack."""
         with blaming(self._modules.owns_file, self.path, doing, function or self._build_model):
+            yield
+
+    @contextmanager
+    def _calling(self, doing: str, function: Callable[..., Any]) -> Iterator[None]:
+        """As ``blaming``, with what was printed meanwhile in the details: options may be parsed in here."""
+        echo = Echo()
+        with blaming(self._modules.owns_file, self.path, doing, function, echo.text), echo.listening():
             yield
 
     def where(self, function: str) -> str:
@@ -133,13 +138,13 @@ class ModelScript:
             self.notices.append(Notice(level="info", sentence=sentence))
 
 
-def load_script(path: str | Path, *, seed: int = 0) -> ModelScript:
+def load_script(path: str | Path, *, seed: int = 0, arguments: tuple[str, ...] = ()) -> ModelScript:
     """Import a script: its code runs, so its folder must be trusted.
 
     Modules of a project that was loaded before in this process are dropped.
 
     Args:
-        path: the script. seed: of its random generators.
+        path: the script. seed: of its random generators. arguments: what it finds in ``sys.argv``.
 
     Raises:
         ScriptError: it cannot be read or imported, or lacks ``build_model`` or ``build_data``.
@@ -148,47 +153,16 @@ def load_script(path: str | Path, *, seed: int = 0) -> ModelScript:
     if not file.is_file():
         raise ScriptError(f"There is no script {file}.")
     modules = ScriptModules(file)
-    environment = Environment(modules.script, modules.paths, seed)
-    printed = _Echo()
+    environment = Environment(modules.script, modules.paths, seed, arguments)
+    echo = Echo()
     with (
         environment.entered(),
-        blaming(modules.owns_file, modules.script, "its import", text=printed.text),
-        printed.listening(),
+        blaming(modules.owns_file, modules.script, "its import", text=echo.text),
+        echo.listening(),
     ):
         module = modules.load()
     modules.stay_importable()
     return ModelScript(modules, module, environment)
-
-
-class _Echo(io.TextIOBase):
-    """A standard error that also keeps the first 16 KiB, such as the usage text of argparse."""
-
-    def __init__(self) -> None:
-        self._kept = ""
-        self._through: TextIO | None = None
-
-    def write(self, text: str) -> int:
-        """Pass on and keep."""
-        self._kept += text[: _CAPTURED - len(self._kept)]
-        return self._through.write(text) if self._through else len(text)
-
-    def flush(self) -> None:
-        """Flush what it passes on to."""
-        if self._through:
-            self._through.flush()
-
-    def text(self) -> str:
-        """What was kept."""
-        return self._kept
-
-    @contextmanager
-    def listening(self) -> Iterator[None]:
-        """Stand in for standard error."""
-        self._through, sys.stderr = sys.stderr, self
-        try:
-            yield
-        finally:
-            sys.stderr = self._through
 
 
 def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:

@@ -211,11 +211,15 @@ def open_subject(project: ProjectSpec, run: str = "", *, like: Subject | None = 
     device = choose_device(project.engine.device)
     if run:
         run_folder(project, run)  # a wrong name is told before the script runs
-    script = like.script if like else load_script(project.script, seed=project.data.seed)
+    script = like.script if like else _loaded(project)
     data = like.data if like else _frozen_data(project, script, run, device)
     subject = Subject(project, run, script, data, device)
     subject.notices[:0] = [] if like else [*script.notices, *data.notices]
     return subject
+
+
+def _loaded(project: ProjectSpec) -> ModelScript:
+    return load_script(project.script, seed=project.data.seed, arguments=project.arguments)
 
 
 def _frozen_data(project: ProjectSpec, script: ModelScript, run: str, device: torch.device) -> FrozenData:

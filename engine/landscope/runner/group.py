@@ -10,6 +10,7 @@ import contextlib
 import os
 import signal
 import sys
+from signal import signal as set_handler  # a running script has another signal.signal
 
 
 def begin() -> None:
@@ -22,7 +23,7 @@ def begin() -> None:
 def end_children() -> None:
     """Ask the other processes of the group to end. Only in the main thread, right before this one ends."""
     if sys.platform != "win32" and _is_head():
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        set_handler(signal.SIGTERM, signal.SIG_IGN)
         os.killpg(0, signal.SIGTERM)
 
 

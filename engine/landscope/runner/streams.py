@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import io
 import threading
 import time
 from collections.abc import Callable
+
+from landscope.project.printing import Printed
 
 LINES_PER_SECOND = 50
 LONGEST_LINE = 2000
 
 
-class LogStream(io.TextIOBase):
+class LogStream(Printed):
     """A text stream that hands complete lines to ``say``.
 
     At most LINES_PER_SECOND lines leave; the rest is counted and said in one line. A carriage return
@@ -26,15 +27,6 @@ class LogStream(io.TextIOBase):
         self._second = 0
         self._said = 0
         self._dropped = 0
-
-    @property
-    def encoding(self) -> str:  # type: ignore[override]
-        """Scripts ask for it."""
-        return "utf-8"
-
-    def writable(self) -> bool:
-        """It is."""
-        return True
 
     def write(self, text: str) -> int:
         """Take text; complete lines leave at once."""

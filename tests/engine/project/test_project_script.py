@@ -1,9 +1,15 @@
 """Scripts: loaded as their authors run them, contained, their errors one sentence with file and line."""
 
+import builtins
+import gc
+import logging
+import multiprocessing
 import os
 import random
 import shutil
+import signal
 import sys
+import threading
 import types
 import warnings
 from pathlib import Path
@@ -41,7 +47,14 @@ def measured(spec):
             r"^model\.py line 1: the module 'no_such_module_here' is not installed",
         ),
         ("import sys\nsys.exit(2)\n", r"^model\.py line 2: the script ended itself .*exit code 2"),
-        ("x = 1\ninput()\n", r"^model\.py line 2: EOFError"),
+        ("x = 1\ninput()\n", r"^model\.py line 2: EOFError.*asks for input.*give it a default\.$"),
+        (
+            "import sys\nx = sys.argv[1]\n",
+            r"^model\.py line 2: IndexError in its import.*Give arguments by --args",
+        ),
+        ("quit()\n", r"^model\.py line 1: the script ended itself"),
+        ("import torch\ntorch.zeros(1).cuda()\n", r"^model\.py line 2: .*There is no CUDA here"),
+        ("import pdb\npdb.set_trace()\n", r"^model\.py.*: BdbQuit in its import\. The script asks for input"),
         (
             HEAD + DATA + "def build_model(args): ...\n",
             r"^model\.py line 6: build_model\(\) needs the argument 'args'",
@@ -128,9 +141,44 @@ def test_that_what_argparse_printed_is_in_the_details(project, capsys):
         "p.add_argument('--data', required=True)\n"
         "p.parse_args()\n"
     )
-    with pytest.raises(ScriptError, match="line 4: the script ended itself") as caught:
+    said = r"line 4: the script does not run with these arguments \(.*required: --data\); give .* --args"
+    with pytest.raises(ScriptError, match=said) as caught:
         load_script(project(text).script)
     assert "the following arguments are required: --data" in caught.value.detail
+
+
+TALKATIVE = (
+    HEAD
+    + MODEL
+    + DATA
+    + """
+import argparse, faulthandler, io, logging, sys
+parser = argparse.ArgumentParser()
+parser.add_argument("--width", type=int, required=True)
+args, rest = parser.parse_known_args()
+assert (args.width, rest) == (24, ["--more"])
+sys.stdout.reconfigure(encoding="utf-8")
+print("plain", end="\\r", flush=True)
+sys.stdout = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8")
+print("wrapped")
+print("x" * 1_000_000, file=sys.stderr)
+logging.getLogger("mine").addHandler(logging.StreamHandler())
+breakpoint()
+
+def build_model():
+    logging.getLogger("mine").error("from a handler made at import")
+    print("late")
+    return nn.Linear(3, 2)
+"""
+)
+
+
+def test_that_a_script_that_is_given_arguments_may_print_as_it_likes(project, capsys):
+    spec = msgspec.structs.replace(project(TALKATIVE), arguments=("--width", "24", "--more"))
+    assert measured(spec).samples == 12
+    printed = capsys.readouterr()
+    assert "wrapped" in printed.out and "late" in printed.out
+    assert "from a handler made at import" in printed.err
 
 
 def test_that_an_untrusted_script_does_not_run(project, tmp_path):
@@ -155,6 +203,16 @@ os.makedirs("inner", exist_ok=True)
 os.chdir("inner")
 os.environ["SET_BY_SCRIPT"] = "yes"
 sys.argv.append("--more")
+import builtins, gc, logging, multiprocessing, signal, threading
+multiprocessing.set_start_method("spawn", force=True)
+logging.basicConfig(level=1)
+logging.disable(50)
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+builtins.print = lambda *_words, **_how: None
+sys.excepthook = threading.excepthook = print
+sys.setrecursionlimit(5000)
+gc.disable()
+torch.backends.cudnn.deterministic = True
 
 def build_model():
     assert torch.get_default_dtype() == torch.float64 and os.path.basename(os.getcwd()) == "inner"
@@ -184,6 +242,12 @@ def surroundings():
         "environ": dict(os.environ),
         "arguments": list(sys.argv),
         "input": sys.stdin,
+        "start": multiprocessing.get_start_method(allow_none=True),
+        "logging": (logging.root.level, list(logging.root.handlers), logging.root.manager.disable),
+        "signals": (signal.signal, signal.getsignal(signal.SIGINT)),
+        "hooks": (sys.excepthook, threading.excepthook, builtins.print),
+        "python_itself": (sys.getrecursionlimit(), gc.isenabled()),
+        "cudnn": torch.backends.cudnn.deterministic,
     }
 
 

@@ -1,0 +1,139 @@
+"""What is global in a process and a script may change: how each is read and put back."""
+
+from __future__ import annotations
+
+import builtins
+import gc
+import locale
+import logging
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+
+class _Setting(NamedTuple):
+    """Something global: how to read it and how to put it."""
+
+    read: Callable[[], Any]
+    put: Callable[[Any], object]
+
+
+def _put_folder(folder: str) -> None:
+    with suppress(OSError):  # it may be gone
+        os.chdir(folder)
+
+
+def _put_device(device: torch.device) -> None:
+    """``None`` removes the mode; naming the CPU would install one, which slows down every call."""
+    torch.set_default_device(None if device.type == "cpu" else device)
+
+
+def _deterministic() -> tuple[bool, bool]:
+    return torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
+
+
+def _put_deterministic(flags: tuple[bool, bool]) -> None:
+    torch.use_deterministic_algorithms(flags[0], warn_only=flags[1])
+
+
+def _put_environ(wanted: dict[str, str]) -> None:
+    for name in set(os.environ) - set(wanted):
+        del os.environ[name]
+    for name, value in wanted.items():
+        if os.environ.get(name) != value:
+            os.environ[name] = value
+
+
+def _put_filters(filters: list[Any]) -> None:
+    warnings.filters[:] = filters  # type: ignore[index]
+    warnings._filters_mutated()  # type: ignore[attr-defined]  # what catch_warnings calls
+
+
+def _put_streams(streams: tuple[Any, Any, Any]) -> None:
+    sys.stdin, sys.stdout, sys.stderr = streams
+
+
+def _cudnn() -> tuple[bool, ...]:
+    flags = torch.backends.cudnn
+    return flags.enabled, flags.benchmark, flags.deterministic, flags.allow_tf32
+
+
+def _put_cudnn(values: tuple[bool, ...]) -> None:
+    flags = torch.backends.cudnn
+    flags.enabled, flags.benchmark, flags.deterministic, flags.allow_tf32 = values
+
+
+def _logging() -> tuple[int, list[logging.Handler], int]:
+    return logging.root.level, list(logging.root.handlers), logging.root.manager.disable
+
+
+def _put_logging(values: tuple[int, list[logging.Handler], int]) -> None:
+    logging.root.setLevel(values[0])
+    logging.root.handlers[:] = values[1]
+    logging.disable(values[2])
+
+
+def _put_locale(name: str) -> None:
+    with suppress(locale.Error):
+        locale.setlocale(locale.LC_ALL, name)
+
+
+def _put_hooks(hooks: tuple[Any, Any]) -> None:
+    sys.excepthook, threading.excepthook = hooks
+
+
+def no_handler(number: int, _handler: Any) -> Any:
+    """Stands in for ``signal.signal``: the process's signals are not the script's to handle."""
+    return signal.getsignal(number)
+
+
+SETTINGS: dict[str, _Setting] = {
+    "folder": _Setting(os.getcwd, _put_folder),
+    "arguments": _Setting(lambda: list(sys.argv), lambda value: setattr(sys, "argv", list(value))),
+    "path": _Setting(lambda: list(sys.path), lambda value: sys.path.__setitem__(slice(None), value)),
+    "streams": _Setting(lambda: (sys.stdin, sys.stdout, sys.stderr), _put_streams),
+    "environ": _Setting(lambda: dict(os.environ), _put_environ),
+    "filters": _Setting(lambda: list(warnings.filters), _put_filters),
+    "errors": _Setting(np.geterr, lambda value: np.seterr(**value)),
+    "print": _Setting(np.get_printoptions, lambda value: np.set_printoptions(**value)),
+    "dtype": _Setting(torch.get_default_dtype, torch.set_default_dtype),
+    "grad": _Setting(torch.is_grad_enabled, torch.set_grad_enabled),
+    "device": _Setting(torch.get_default_device, _put_device),
+    "threads": _Setting(torch.get_num_threads, torch.set_num_threads),
+    "deterministic": _Setting(_deterministic, _put_deterministic),
+    "matmul": _Setting(torch.get_float32_matmul_precision, torch.set_float32_matmul_precision),
+    "cudnn": _Setting(_cudnn, _put_cudnn),
+    "anomaly": _Setting(torch.is_anomaly_enabled, torch.autograd.set_detect_anomaly),
+    "logging": _Setting(_logging, _put_logging),
+    "locale": _Setting(lambda: locale.setlocale(locale.LC_ALL), _put_locale),
+    "hooks": _Setting(lambda: (sys.excepthook, threading.excepthook), _put_hooks),
+    "signal": _Setting(lambda: signal.signal, lambda value: setattr(signal, "signal", value)),
+    "printing": _Setting(lambda: builtins.print, lambda value: setattr(builtins, "print", value)),
+    "depth": _Setting(sys.getrecursionlimit, sys.setrecursionlimit),
+    "collecting": _Setting(gc.isenabled, lambda on: gc.enable() if on else gc.disable()),
+    "starting": _Setting(
+        lambda: multiprocessing.get_start_method(allow_none=True),
+        lambda name: multiprocessing.set_start_method(name, force=True),
+    ),
+}
+
+
+def read_settings() -> dict[str, Any]:
+    """All of them as they are."""
+    return {name: setting.read() for name, setting in SETTINGS.items()}
+
+
+def put_settings(values: dict[str, Any]) -> None:
+    """Put those that differ."""
+    for name, value in values.items():
+        if SETTINGS[name].read() != value:
+            SETTINGS[name].put(value)
