@@ -1,4 +1,4 @@
-"""``landscope info`` and ``landscope export``: what a session holds, and its data as files."""
+"""``landscope info`` and ``landscope export``: what a session or a checkpoint holds; data as files."""
 
 from __future__ import annotations
 
@@ -7,18 +7,36 @@ import json
 from pathlib import Path
 from typing import Any
 
-from landscope.contract.errors import OptionError
+from landscope.cli.output import may_be_session
+from landscope.contract.errors import CheckpointError, OptionError
 from landscope.export.data import export_csv, export_npz
 from landscope.export.summary import summary
 from landscope.session.read import read
 
+_ENDINGS = (".h5", ".hdf5")
 _WRITERS = {"csv": export_csv, "npz": export_npz}
 
 
 def info(options: argparse.Namespace) -> int:
-    """Print what a session holds; returns the exit code."""
+    """Print what a session, a checkpoint or a folder of checkpoints holds; returns the exit code."""
+    if not _is_session(options.path):
+        return _info_of_checkpoints(options.path, options.json)
     found = summary(read(options.path))
     print(json.dumps(found, indent=2, allow_nan=False) if options.json else as_text(found))
+    return 0
+
+
+def _is_session(path: Path) -> bool:
+    return path.suffix.lower() in _ENDINGS or not path.exists() or may_be_session(path)
+
+
+def _info_of_checkpoints(path: Path, as_json: bool) -> int:
+    from landscope.cli.checkpoints import as_facts, as_lines, listed
+
+    runs = listed(path)
+    print(json.dumps(as_facts(runs), indent=2) if as_json else "\n".join(as_lines(runs)))
+    if not any(run.checkpoints for run in runs):
+        raise CheckpointError(f"Nothing at {path} can be used as a checkpoint.")
     return 0
 
 

@@ -21,7 +21,7 @@ from landscope.contract.plan import ANALYSES
 BAD_INPUT = 2
 INTERRUPTED = 130
 READER_GONE = 141
-_VERBS = ("run", "info", "render", "export", "recover", "trust", "sample")
+_VERBS = ("run", "info", "render", "export", "recover", "trust", "new-script", "sample")
 _NO_SCREEN = (
     "There is no screen here (neither DISPLAY nor WAYLAND_DISPLAY is set). Without one: "
     "landscope run PROJECT -o session.h5, then landscope render session.h5 -o DIR."
@@ -41,6 +41,8 @@ def main(argv: list[str] | None = None) -> int:
         return code
     except LandscopeError as error:
         print(f"landscope: {error.sentence}", file=sys.stderr)
+        if error.detail and {"-v", "--verbose"} & set(words):
+            print(error.detail, file=sys.stderr)
         return BAD_INPUT
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains at its end
@@ -58,7 +60,7 @@ def _dispatch(words: list[str]) -> int:
     if not words or (words[0] not in _VERBS and not words[0].startswith("-")):
         _check_word(words[0] if words else "")
         return _window("window", words)
-    options = _parser().parse_args(words)
+    options = _parser().parse_args(_joined(words))
     if options.verb is None:
         return _window("window", words)
     if options.verb == "run":
@@ -69,6 +71,10 @@ def _dispatch(words: list[str]) -> int:
         from landscope.cli.trust import trust
 
         return trust(options)
+    if options.verb == "new-script":
+        from landscope.cli.new_script import write
+
+        return write(options)
     if options.verb == "recover":
         from landscope.cli.recover import recover
 
@@ -76,6 +82,12 @@ def _dispatch(words: list[str]) -> int:
     from landscope.cli.inspect import export, info
 
     return info(options) if options.verb == "info" else export(options)
+
+
+def _joined(words: list[str]) -> list[str]:
+    """``--args --deep`` as ``--args=--deep``: argparse takes a word with dashes for a flag of its own."""
+    place = words.index("--args") if "--args" in words[:-1] else -1
+    return words if place < 0 else [*words[:place], f"--args={words[place + 1]}", *words[place + 2 :]]
 
 
 def _check_word(word: str) -> None:
@@ -123,14 +135,15 @@ def _parser() -> argparse.ArgumentParser:
     trust = verbs.add_parser("trust", help="say that code of a folder may run, or take it back")
     trust.add_argument("folder", type=Path, nargs="?", help="without it: list the trusted folders")
     trust.add_argument("--revoke", action="store_true", help="take the trust back")
+    _add_new_script(verbs.add_parser("new-script", help="write landscope_project.py for a repository"))
     verbs.add_parser("render", help="draw the pictures of a session; see landscope render --help")
     verbs.add_parser("sample", help="open the window on the sample project")
     return parser
 
 
 def _add_session_verbs(verbs: argparse._SubParsersAction[_Parser]) -> None:
-    info = verbs.add_parser("info", help="what a session holds")
-    info.add_argument("path", type=Path, help="a session file")
+    info = verbs.add_parser("info", help="what a session, a checkpoint or a folder of checkpoints holds")
+    info.add_argument("path", type=Path, help="a session, a checkpoint file, or a folder of checkpoints")
     info.add_argument("--json", action="store_true", help="for scripts")
     export = verbs.add_parser("export", help="write the data of a session as CSV and NPZ")
     export.add_argument("path", type=Path, help="a session file")
@@ -139,6 +152,19 @@ def _add_session_verbs(verbs: argparse._SubParsersAction[_Parser]) -> None:
     recover = verbs.add_parser("recover", help="save what a crash or a kill kept from being saved")
     recover.add_argument("name", nargs="?", default="", help="which one, by the start of its name")
     recover.add_argument("-o", "--output", type=Path, help="session file; without it: list what is there")
+
+
+def _add_new_script(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Writes landscope_project.py into FOLDER: what Landscope builds from the scripts there. Nothing is "
+        "run: model, data and options are told from the text. Names are NAME or FILE.py:NAME."
+    )
+    parser.add_argument("folder", type=Path, help="the folder of the repository")
+    parser.add_argument("--script", type=Path, help="the script to speak for (default: the likeliest)")
+    parser.add_argument("--model", default="", help="what builds the model")
+    parser.add_argument("--data", default="", help="what gives the data")
+    parser.add_argument("--loss", default="", help="the loss, of model and batch or of outputs and labels")
+    parser.add_argument("--force", action="store_true", help="replace a file that somebody wrote")
 
 
 def _add_run(parser: argparse.ArgumentParser) -> None:
@@ -152,6 +178,19 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--only", default="", help=f"comma-separated: {', '.join(ANALYSES)}")
     parser.add_argument("--run", action="append", default=[], help="only this run (may be repeated)")
+    parser.add_argument("--script", type=Path, help="the model script, instead of the one found")
+    parser.add_argument(
+        "--runs",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="a folder of checkpoints, instead of those found (may be repeated)",
+    )
+    parser.add_argument(
+        "--args", default=None, help='arguments of the script, such as "--depth 20 --width 2"'
+    )
+    parser.add_argument("--weights", help="set of weights to measure: its name in the files, or averaged")
     parser.add_argument("--grid", type=int, help="points per axis of planes: 5, 9, 17, 33, 65 or 129")
     parser.add_argument("--points", type=int, help="points of lines")
     parser.add_argument("--reach", type=float, help="half extent of random planes (1 = the weights' length)")
@@ -161,7 +200,9 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--device", help="auto, cpu, cuda, cuda:1 or mps")
     parser.add_argument("--threads", type=int, help="intra-op threads of torch (default: 1)")
     parser.add_argument("--trust", action="store_true", help="the code of this folder may run, now and later")
-    parser.add_argument("--quiet", action="store_true", help="only errors")
+    told = parser.add_mutually_exclusive_group()
+    told.add_argument("--quiet", action="store_true", help="only errors")
+    told.add_argument("-v", "--verbose", action="store_true", help="errors with their details: tracebacks")
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ def check_output(path: Path) -> None:
         raise OptionError(f"{path} is a folder; name a file such as {path / 'session.h5'}.")
     if not folder.is_dir():
         raise OptionError(f"The folder {folder} does not exist; make it first.")
-    if path.exists() and not _may_be_session(path):
+    if path.exists() and not may_be_session(path):
         raise OptionError(f"{path} exists and is no session; name another file.")
     try:
         with tempfile.TemporaryFile(dir=folder):
@@ -30,7 +30,8 @@ def check_output(path: Path) -> None:
         raise OptionError(f"Nothing can be written in {folder}: {error.strerror}.") from error
 
 
-def _may_be_session(path: Path) -> bool:
+def may_be_session(path: Path) -> bool:
+    """Whether a file begins as HDF5 does, or is empty."""
     if not path.is_file():
         return False
     try:

@@ -24,18 +24,39 @@ class Face(Protocol):
         """Show one event."""
 
 
-def face(quiet: bool) -> Face:
-    """The right face for where the output goes."""
+def face(quiet: bool, verbose: bool = False) -> Face:
+    """The right face for where the output goes. ``verbose``: failures with their details."""
     if quiet:
         return Plain(level="error")
-    return Bar() if sys.stderr.isatty() else Plain()
+    return Bar(Failures(verbose)) if sys.stderr.isatty() else Plain(failures=Failures(verbose))
+
+
+class Failures:
+    """How a failure is told: with its details if they are wanted, else once how to get them."""
+
+    def __init__(self, verbose: bool = False) -> None:
+        self._verbose = verbose
+        self._hinted = False
+
+    def text(self, title: str, failed: Failed) -> str:
+        """The sentence, and the lines below it."""
+        sentence = f"{title}: {failed.sentence}"
+        detail = failed.detail.strip()
+        if not detail:
+            return sentence
+        if self._verbose:
+            return "\n".join([sentence, *(f"    {line}" for line in detail.splitlines())])
+        hint = "" if self._hinted else "\n  For the details run it again with --verbose."
+        self._hinted = True
+        return sentence + hint
 
 
 class Plain:
     """One line per job, notice and every ten seconds of progress."""
 
-    def __init__(self, level: str = "info") -> None:
+    def __init__(self, level: str = "info", failures: Failures | None = None) -> None:
         self._errors_only = level == "error"
+        self._failures = failures or Failures()
         self._title = ""
         self._last = time.monotonic()
 
@@ -49,7 +70,7 @@ class Plain:
         """Print what matters."""
         body = event.body
         if isinstance(body, Failed):
-            self._print(f"{self._title}: {body.sentence}")
+            self._print(self._failures.text(self._title, body))
         elif self._errors_only:
             return
         elif isinstance(body, Started):
@@ -69,7 +90,7 @@ class Plain:
 class Bar:
     """A bar that moves, notices above it."""
 
-    def __init__(self) -> None:
+    def __init__(self, failures: Failures | None = None) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, TaskProgressColumn, TextColumn
         from rich.progress import Progress as RichProgress
@@ -83,6 +104,7 @@ class Bar:
         )
         self._task = self._bar.add_task("", total=1.0, left="")
         self._title = ""
+        self._failures = failures or Failures()
 
     def __enter__(self) -> Bar:
         self._bar.start()
@@ -100,7 +122,7 @@ class Bar:
         elif isinstance(body, Progress):
             self._bar.update(self._task, completed=body.done, total=body.total, left=left_text(body.eta_s))
         elif isinstance(body, Failed):
-            self._bar.console.print(f"{self._title}: {body.sentence}", style="red", markup=False)
+            self._bar.console.print(self._failures.text(self._title, body), style="red", markup=False)
         elif isinstance(body, Done):
             self._bar.update(self._task, completed=1.0, total=1.0, left="")
         elif (text := notice_text(event)) is not None:

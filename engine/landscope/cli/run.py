@@ -7,8 +7,7 @@ import contextlib
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
+from landscope.cli.chosen import chosen_project
 from landscope.cli.interrupt import interruptible
 from landscope.cli.listed import Listings
 from landscope.cli.output import check_output
@@ -17,11 +16,9 @@ from landscope.contract.deltas import RunListed
 from landscope.contract.errors import OptionError, SessionError
 from landscope.contract.events import Cancelled, Event, Failed, Notice, Partial
 from landscope.contract.job import AnyJob, CancelToken, LineJob, ListJob, PlaneJob
-from landscope.contract.limits import check
-from landscope.contract.options import LandscapeOptions, ProjectSpec
+from landscope.contract.options import ProjectSpec
 from landscope.contract.plan import ANALYSES, plan
-from landscope.project.spec import load_project, run_names
-from landscope.project.trust import is_trusted, trust
+from landscope.project.spec import run_names
 from landscope.runner.bench import Bench
 from landscope.runner.catalogue import title
 from landscope.runner.run import run_job
@@ -34,14 +31,14 @@ _UNTRUSTED = (
 )
 _NO_SCRIPT = (
     "{root} holds no script with build_model() and build_data(): only distances were measured. "
-    "Name the script itself, or in a landscope.toml."
+    "Name the script itself (--script), or run landscope new-script {root}."
 )
 _KEPT = "Nothing is lost: landscope recover -o FILE saves what was measured."
 
 
 def run(options: argparse.Namespace) -> int:
     """Do all the jobs; returns the exit code."""
-    spec = _spec(options)
+    spec = chosen_project(options)
     only = _only(options.only)
     runs = _runs(spec, options.run)
     check_output(options.output)
@@ -49,8 +46,12 @@ def run(options: argparse.Namespace) -> int:
     recorder = Recorder(Session(title=Path(spec.root).name, project=spec), options.output)
     failed = False
     try:
-        with contextlib.suppress(KeyboardInterrupt), interruptible(token), face(options.quiet) as shown:
-            work = _Work(spec, recorder, shown, token)
+        with (
+            contextlib.suppress(KeyboardInterrupt),
+            interruptible(token),
+            face(options.quiet, options.verbose) as shown,
+        ):
+            work = _Work(spec, recorder, shown, token, runs)
             failed = work.do(plan(spec, runs, only))
             failed |= work.say_what_is_missing(asked=bool(options.only or options.trust), only=only)
     finally:  # whatever went wrong: what was found is saved
@@ -73,8 +74,11 @@ def _save(recorder: Recorder, path: Path) -> None:
 class _Work:
     """Runs jobs one after the other, records and shows what they say."""
 
-    def __init__(self, spec: ProjectSpec, recorder: Recorder, shown: Face, token: CancelToken) -> None:
+    def __init__(
+        self, spec: ProjectSpec, recorder: Recorder, shown: Face, token: CancelToken, runs: tuple[str, ...]
+    ) -> None:
         self._spec, self._recorder, self._shown, self._token = spec, recorder, shown, token
+        self._runs = runs
         self._bench = Bench(remember_failures=True)
         self._listings = Listings()
         self._failures: set[str] = set()
@@ -82,7 +86,7 @@ class _Work:
     def do(self, jobs: list[tuple[str, AnyJob]]) -> bool:
         """Run every job, a failing one does not stop the rest; True if any failed."""
         failed = False
-        for name, job in [("list", ListJob(project=self._spec)), *jobs]:
+        for name, job in [("list", ListJob(project=self._spec, runs=self._runs)), *jobs]:
             if self._token.cancelled:
                 break
             reason = too_few(job, self._recorder.session)
@@ -149,30 +153,6 @@ def _runs(spec: ProjectSpec, wanted: list[str]) -> tuple[str, ...]:
     if not known:
         raise OptionError(f"No checkpoints were found in {spec.root} or up to three levels below it.")
     return tuple(wanted) or known
-
-
-def _spec(options: argparse.Namespace) -> ProjectSpec:
-    """The project as its folder says, changed by the flags."""
-    spec = load_project(options.project)
-    engine = _changed(spec.engine, device=options.device, threads=options.threads)
-    data = _changed(spec.data, samples=options.samples)
-    landscape = _changed(
-        spec.landscape or LandscapeOptions(),
-        grid=options.grid,
-        points=options.points,
-        reach=options.reach,
-        seed=options.seed,
-        batchnorm=options.batchnorm,
-    )
-    changed = msgspec.structs.replace(spec, engine=engine, data=data, landscape=landscape)
-    check(changed)
-    if options.trust:
-        trust(spec.root)
-    return msgspec.structs.replace(changed, trusted=is_trusted(spec.root))
-
-
-def _changed(struct: Any, **flags: Any) -> Any:
-    return msgspec.structs.replace(struct, **{k: v for k, v in flags.items() if v is not None})
 
 
 def _only(text: str) -> tuple[str, ...]:

@@ -30,7 +30,12 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, tag_field="job", tag=True):
 
 
 class ListJob(Job, frozen=True, kw_only=True):
-    """List the checkpoints of every run of the project. Needs no script."""
+    """List the checkpoints of the runs of the project. Needs no script.
+
+    ``runs``: names of the runs to list; empty = all.
+    """
+
+    runs: tuple[str, ...] = ()
 
 
 class ProbeJob(Job, frozen=True, kw_only=True):

@@ -71,7 +71,8 @@ def write_text(root: Path, text: str, *, force: bool = False) -> Path:
     target = root / FILE
     if not force and target.exists() and not _is_untouched(target):
         raise OptionError(
-            f"{target} is there already and was written or edited by somebody; edit it, or move it away."
+            f"{target} is there already and was written or edited by somebody; "
+            f"edit it, move it away, or replace it with landscope new-script --force."
         )
     try:
         target.write_text(f"{text}\n\n{_SEAL}{_digest(text)}\n", encoding="utf-8")

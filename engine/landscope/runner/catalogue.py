@@ -33,6 +33,8 @@ def _list(job: j.ListJob, _bench: Bench, token: j.CancelToken) -> Updates:
     from landscope.project.spec import run_names
 
     for name, folder in run_names(job.project).items():
+        if job.runs and name not in job.runs:
+            continue
         token.check()
         yield Partial(delta=list_run(Path(folder), run=name, trusted=job.project.trusted))
 

@@ -1,0 +1,42 @@
+"""``landscope new-script``: a ``landscope_project.py`` for somebody's folder, from its text alone."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from landscope.project.new_script import NewScript, new_script
+
+
+def write(options: argparse.Namespace) -> int:
+    """Write the file and say what it uses and what is left to do; returns the exit code."""
+    made = new_script(
+        options.folder,
+        options.script,
+        model=options.model,
+        data=options.data,
+        loss=options.loss,
+        force=options.force,
+    )
+    print(f"Wrote {made.file}.")
+    for line in _used(made):
+        print(line)
+    print(_next(made))
+    return 0
+
+
+def _used(made: NewScript) -> list[str]:
+    if made.script is None:
+        return [
+            "Nothing in the folder looks like a model: say in it what to build; what was found stands in it."
+        ]
+    names = {"model": made.model, "data": made.data, "loss": made.loss}
+    return [f"  {what}: {name}" for what, name in names.items() if name]
+
+
+def _next(made: NewScript) -> str:
+    folder = Path(made.file).parent
+    if made.to_fill_in:
+        places = "one place" if made.to_fill_in == 1 else f"{made.to_fill_in} places"
+        return f"Nothing was run. Fill in {places} in it, then: landscope run {folder} -o session.h5 --trust"
+    return f"Nothing was run. Try it: landscope run {folder} -o session.h5 --trust"
