@@ -5,24 +5,25 @@ from __future__ import annotations
 import bdb
 import inspect
 import re
+import shlex
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from landscope.contract.errors import JobCancelled, LandscopeError, ScriptError
+
+if TYPE_CHECKING:
+    from torch import nn
 
 _MOST = 300
 _NO_CUDA = re.compile(
     r"not compiled with CUDA|NVIDIA driver|no CUDA (GPUs|device)|torch\.cuda\.is_available\(\) is False", re.I
 )
 _ARGUMENTS = 'give arguments by --args "…", as arguments = ["…"] in landscope.toml, or in the window'
-_EXIT_HINT = (
-    "move what the script does when it is started under if __name__ == '__main__':, "
-    "or write a landscope_project.py that imports what is needed"
-)
+_EXIT_HINT = "move what the script does when it is started under if __name__ == '__main__':"
 
 
 @contextmanager
@@ -32,6 +33,7 @@ def blaming(
     doing: str,
     function: Callable[..., Any] | None = None,
     text: Callable[[], str] = str,
+    model: nn.Module | None = None,
 ) -> Iterator[None]:
     """Turn whatever the script raises into a ``ScriptError``.
 
@@ -40,6 +42,7 @@ def blaming(
         script, function: told, with its line, when no line of the project is on the stack.
         doing: what was going on, as in "build_model()" or "loss() on batch 2 of 3".
         text: what the script printed meanwhile, for the details.
+        model: whose layer is named if it raised.
 
     Raises:
         ScriptError: with the sentence, and the traceback in its details.
@@ -51,19 +54,26 @@ def blaming(
     except SystemExit as error:
         where = _where(owns, script, error.__traceback__, line_of(function))
         detail = "\n".join(filter(None, (text(), _trace(error))))
-        raise ScriptError(f"{where}: {_ended(doing, error, text())}.", detail) from error
+        raise ScriptError(f"{where}: {_ended(script, doing, error, text())}.", detail) from error
     except BaseException as error:
+        doing += _in_layer(model, error.__traceback__) if model else ""
         raise ScriptError(_sentence(owns, script, doing, line_of(function), error), _trace(error)) from error
 
 
-def _ended(doing: str, error: SystemExit, printed: str) -> str:
+def _ended(script: Path, doing: str, error: SystemExit, printed: str) -> str:
     """Why a script ended itself: over its arguments, if it printed its usage as argparse and click do."""
     usage = re.search(r"^usage:", printed, re.I | re.M)
     if usage:
         said = printed.strip().splitlines()[-1].strip().rstrip(".")
         return f"the script does not run with these arguments ({said}); {_ARGUMENTS}"
     code = 0 if error.code is None else error.code
-    return f"the script ended itself in {doing} (exit code {code}); {_EXIT_HINT}"
+    return f"the script ended itself in {doing} (exit code {code}); {_EXIT_HINT}, or {adapter_hint(script)}"
+
+
+def adapter_hint(script: Path) -> str:
+    """What to do when a script is not made for Landscope and should stay as it is."""
+    folder = shlex.quote(str(script.parent))
+    return f"run landscope new-script {folder}, which writes a landscope_project.py that calls the script"
 
 
 def line_of(function: Any) -> int | None:
@@ -104,6 +114,14 @@ def _message(error: BaseException) -> str:
     text = " ".join(str(error).split())
     text = text if len(text) <= _MOST else text[: _MOST - 1] + "…"
     return f": {text}" + ("" if text.endswith((".", "!", "?")) else ".") if text else "."
+
+
+def _in_layer(model: nn.Module, trace: TracebackType | None) -> str:
+    """The innermost layer that was running, as in " in layer bn (BatchNorm1d)"; empty for the model itself."""
+    names = {id(module): name for name, module in model.named_modules()}
+    running = [frame.f_locals.get("self") for frame, _ in traceback.walk_tb(trace)]
+    found = [module for module in running if names.get(id(module))]
+    return f" in layer {names[id(found[-1])]} ({type(found[-1]).__name__})" if found else ""
 
 
 def _where(owns: Callable[[str], bool], script: Path, trace: TracebackType | None, line: int | None) -> str:

@@ -13,7 +13,7 @@ from torch import nn
 
 from landscope.contract.errors import ScriptError
 from landscope.contract.events import Notice
-from landscope.project.blame import blaming, line_of
+from landscope.project.blame import adapter_hint, blaming, line_of
 from landscope.project.environment import Environment, put_randomness, read_randomness, seed_everything
 from landscope.project.imports import ScriptModules
 from landscope.project.printing import Echo
@@ -74,9 +74,17 @@ class ModelScript:
             return self._build_data(**arguments)
 
     @contextmanager
-    def blaming(self, doing: str, function: Callable[..., Any] | None = None) -> Iterator[None]:
-        """Turn errors of the script into sentences; ``function`` is told when no line is on the stack."""
-        with blaming(self._modules.owns_file, self.path, doing, function or self._build_model):
+    def blaming(
+        self, doing: str, function: Callable[..., Any] | None = None, model: nn.Module | None = None
+    ) -> Iterator[None]:
+        """Turn errors of the script into sentences.
+
+        Args:
+            doing: what is going on. function: told when no line is on the stack.
+            model: whose layer is named if it raised.
+        """
+        function = function or self._build_model
+        with blaming(self._modules.owns_file, self.path, doing, function, model=model):
             yield
 
     @contextmanager
@@ -101,7 +109,7 @@ class ModelScript:
             line = len(self.path.read_text(encoding="utf-8", errors="replace").splitlines())
             raise ScriptError(
                 f"{self.path.name} line {line}: the script ends without a function {name}(); "
-                f"add one, or write a landscope_project.py that imports what is needed."
+                f"add one, or {adapter_hint(self.path)}."
             )
         return found
 
@@ -115,7 +123,7 @@ class ModelScript:
             name = function.__name__
             raise ScriptError(
                 f"{self.where(name)}: {name}() needs the argument {needed[0]!r}, which is not known here; "
-                f"give it a default, or write a landscope_project.py that calls it."
+                f"give it a default, or {adapter_hint(self.path)}."
             )
 
     def _as_module(self, built: Any) -> nn.Module:

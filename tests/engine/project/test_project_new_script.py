@@ -358,3 +358,11 @@ def test_that_the_project_may_be_moved(tmp_path):
     new_script(root)
     moved = root.rename(tmp_path / "elsewhere")
     assert opened(moved).data.samples("train") == 20
+
+
+@pytest.mark.parametrize("script", ["def build_model(args): ...\ndef build_data(): ...", "x = 1", "exit(3)"])
+def test_that_the_error_of_a_script_that_is_not_made_for_us_names_the_command(tmp_path, script):
+    root = write(tmp_path / "my repo", {"model.py": script})
+    spec = load_project(root / "model.py")
+    with pytest.raises(ScriptError, match=rf"landscope new-script '{root}'"):
+        open_subject(type(spec)(root=spec.root, script=spec.script, trusted=True))
