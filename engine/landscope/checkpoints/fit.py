@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from landscope.checkpoints.mappings import Candidate, Weights, is_average
 from landscope.checkpoints.names import Spelling, plain_names, unwrapped_names
+from landscope.checkpoints.records import TensorRecord
+from landscope.checkpoints.records import unreadable as why_unreadable
 from landscope.checkpoints.reference import Reference, Shape
 
 _MOST_PREFIXES = 64
@@ -20,7 +22,8 @@ class Fit:
         candidate: the mapping. prefix: what its names have more than the model's; ``-p`` = lack.
         removed: wrappers' prefixes that were removed. tensors: model name to record.
         missing: parameters not found. wrong: name, its shape in the file, the shape wanted.
-        missing_buffers: buffers not found. unused: names of the file that the model does not have.
+        unreadable: name, why its numbers cannot be read. missing_buffers: buffers not found.
+        unused: names of the file that the model does not have.
         renamed: whether names of parametrisations were translated.
     """
 
@@ -30,6 +33,7 @@ class Fit:
     tensors: Mapping[str, Weights]
     missing: tuple[str, ...]
     wrong: tuple[tuple[str, Shape, Shape], ...]
+    unreadable: tuple[tuple[str, str], ...]
     missing_buffers: tuple[str, ...]
     unused: tuple[str, ...]
     renamed: bool
@@ -37,12 +41,13 @@ class Fit:
     @property
     def complete(self) -> bool:
         """Whether every parameter was found with its shape."""
-        return not self.missing and not self.wrong
+        return not self.missing and not self.wrong and not self.unreadable
 
     @property
     def closeness(self) -> tuple[bool, int, int]:
         """Larger for a mapping that fits better."""
-        return (self.complete, len(self.tensors) + len(self.wrong), len(self.tensors))
+        known = len(self.tensors) + len(self.wrong) + len(self.unreadable)
+        return (self.complete, known, len(self.tensors))
 
     @property
     def is_average(self) -> bool:
@@ -97,6 +102,7 @@ def _under(
 ) -> Fit:
     tensors: dict[str, Weights] = {}
     wrong: list[tuple[str, Shape, Shape]] = []
+    unreadable: list[tuple[str, str]] = []
     used: set[str] = set()
     renamed = False
     for name, shape in reference.shapes.items():
@@ -105,13 +111,17 @@ def _under(
         if key is None:
             continue
         used.add(key)
-        actual = tuple(candidate.tensors[key].shape)
-        if actual != shape:
-            wrong.append((name, actual, shape))
+        tensor = candidate.tensors[key]
+        problem = why_unreadable(tensor) if isinstance(tensor, TensorRecord) else ""
+        if problem:
+            unreadable.append((name, problem))
+        elif tuple(tensor.shape) != shape:
+            wrong.append((name, tuple(tensor.shape), shape))
+        if problem or tuple(tensor.shape) != shape:
             continue
-        tensors[name] = candidate.tensors[key]
+        tensors[name] = tensor
         renamed = renamed or (name in wanted.translated) != (key in stored.translated)
-    known = {*tensors, *(name for name, _, _ in wrong)}
+    known = {*tensors, *(name for name, _, _ in wrong), *(name for name, _ in unreadable)}
     return Fit(
         candidate,
         prefix,
@@ -119,6 +129,7 @@ def _under(
         tensors,
         tuple(n for n in reference.parameters if n not in known),
         tuple(wrong),
+        tuple(unreadable),
         tuple(n for n in reference.buffers if n not in known),
         tuple(k for k in candidate.tensors if k not in used),
         renamed,

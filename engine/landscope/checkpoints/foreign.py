@@ -1,10 +1,19 @@
-"""Placeholders for what a pickle names: they hold what the file put into them and do nothing."""
+"""Placeholders for what a pickle names: they hold what the file put into them and do nothing.
+
+Whatever the machine of a pickle can reach must be inert. Its opcode BUILD calls ``__setstate__``, or sets
+attributes on an object without one; so everything here has a ``__setstate__`` that keeps or refuses.
+"""
 
 from __future__ import annotations
 
+import pickle
+import re
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
+
+_NUMERIC = re.compile(r"(\?|b1|[iufc](1|2|4|8|16))")
 
 
 class Foreign:
@@ -42,6 +51,8 @@ class Foreign:
         """Keep a value."""
         self.values.append(value)
 
+    add = append
+
     def extend(self, values: Any) -> None:
         """Keep values."""
         self.values.extend(values)
@@ -51,8 +62,46 @@ class Foreign:
         return self
 
 
+class Inert:
+    """Base of what a file may call or fill: BUILD is refused, so a file cannot change it."""
+
+    __slots__ = ()
+
+    def __setstate__(self, _state: Any) -> None:
+        """Refuse.
+
+        Raises:
+            pickle.UnpicklingError: always.
+        """
+        raise pickle.UnpicklingError("sets the state of something that has none")
+
+
+class Call(Inert):
+    """A function of ours as a file may call it."""
+
+    __slots__ = ("__run",)
+
+    def __init__(self, run: Callable[..., Any]) -> None:
+        self.__run = run
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Its value for arguments from the file."""
+        return self.__run(*arguments)
+
+
+class Table(dict[Any, Any]):
+    """An ordered dict; attributes such as the ``_metadata`` of state dicts are left out."""
+
+    __slots__ = ()
+
+    def __setstate__(self, _state: Any) -> None:
+        pass
+
+
 class InertArray:
     """A NumPy array of numbers that a file stores whole."""
+
+    __slots__ = ("array",)
 
     def __init__(self, *_arguments: Any) -> None:
         self.array: np.ndarray[Any, Any] | None = None
@@ -71,6 +120,8 @@ class InertArray:
 class InertDtype:
     """A NumPy dtype by its code."""
 
+    __slots__ = ("code", "order")
+
     def __init__(self, code: Any = "", *_flags: Any) -> None:
         self.code = code
         self.order: Literal["<", ">", "|", "="] = "<"
@@ -86,7 +137,6 @@ class InertDtype:
         Raises:
             ValueError: not a number or boolean.
         """
-        dtype = np.dtype(str(self.code)).newbyteorder(self.order)
-        if dtype.kind not in "biufc":
-            raise ValueError(f"{self.code} is not numeric")
-        return dtype
+        if not isinstance(self.code, str) or not _NUMERIC.fullmatch(self.code):
+            raise ValueError("not a numeric dtype")
+        return np.dtype(self.code).newbyteorder(self.order)

@@ -1,38 +1,52 @@
-"""Where in a file the weights may be: mappings of names to tensors at any depth, and their step."""
+"""Where in a file the weights may be: mappings of names to tensors at any depth."""
 
 from __future__ import annotations
 
 import math
 import re
+from collections import deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from landscope.checkpoints.foreign import Foreign, InertArray
 from landscope.checkpoints.header import Header
+from landscope.checkpoints.progress import find_progress as find_progress
+from landscope.checkpoints.rebuilt import without_data
 from landscope.checkpoints.records import TensorRecord
 
 _MAX_DEPTH = 8
 _MAX_VISITS = 200_000
-_STEP_KEYS = (
-    "global_step",
-    "step",
-    "steps",
-    "iteration",
-    "iter",
-    "it",
-    "num_updates",
-    "global_iter",
-    "n_iter",
-)
-_EPOCH_KEYS = ("epoch", "epochs", "current_epoch", "epoch_idx")
+_MAX_ENTRIES = 200_000
+_LONGEST_KEY = 100
 _NOT_MODELS = re.compile(
-    r"optim|sched|scaler|rng|loss_fn|momentum|exp_avg|\bstate\b|param_groups", re.IGNORECASE
+    r"(^|_)(optim\w*|opts?|sched\w*|lr_\w*sched\w*|\w*scaler|scaler_\w+|rng\w*|\w*rng_states?\w*|criterion"
+    r"|loss_fn|callbacks?_states?|exp_avg\w*|momentum_buffer|param_groups|args|hyper_parameters)$",
+    re.IGNORECASE,
 )
-_AVERAGED = re.compile(r"ema|swa|averag|shadow", re.IGNORECASE)
+_OPTIMISER_NAMES = frozenset(
+    (
+        *(
+            "exp_avg",
+            "exp_avg_sq",
+            "max_exp_avg_sq",
+            "momentum_buffer",
+            "square_avg",
+            "grad_avg",
+            "acc_delta",
+        ),
+        *("sum", "step", "exp_inf", "prev", "step_size", "acc", "eta", "mu", "ax"),
+    )
+)
+_AVERAGED = re.compile(
+    r"(?<![a-z])(ema|swa|polyak)(?![a-z])|averag|shadow|(?<![a-z])avg_?(model|net|weight|param|state)", re.I
+)
 _PREFERRED = ("state_dict", "model_state_dict", "model_state", "model", "module", "net", "network", "weights")
+_JOINT = " + "
+_DEEPSPEED = frozenset(("ds_version", "ds_config", "param_shapes", "dp_world_size", "mp_world_size"))
+_SHARDED = ("ShardedTensor", "ShardedTensorMetadata", "FlatParameter")
 
 Weights = TensorRecord | np.ndarray
 
@@ -43,7 +57,7 @@ class Candidate:
 
     Attributes:
         path: keys that lead to it, joined by dots; empty = the file itself.
-        tensors: name to record (or NumPy array, which some files store instead).
+        tensors: name to record (or NumPy array, which tensors of some devices are stored as).
         extras: entries that are no tensors, such as ``_extra_state``.
     """
 
@@ -57,9 +71,9 @@ class Candidate:
         return is_average(self.path)
 
     @property
-    def is_optimizer(self) -> bool:
-        """Whether the name says that it is something else than weights."""
-        return bool(_NOT_MODELS.search(self.path))
+    def is_joint(self) -> bool:
+        """Whether it puts together mappings that the file keeps apart (encoder and decoder, say)."""
+        return _JOINT in self.path
 
     @property
     def is_stray(self) -> bool:
@@ -79,23 +93,31 @@ def elements(candidate: Candidate) -> int:
 
 def find_mappings(header: Header) -> tuple[Candidate, ...]:
     """All mappings that may be weights, the likeliest first: plain before averaged, usual name, large."""
-    found = [c for c in _walk(header.tree) if not c.is_optimizer]
-    return tuple(sorted(found, key=_rank))
+    found = list(_walk(header.tree))
+    if isinstance(header.tree, Mapping) and _DEEPSPEED & header.tree.keys():
+        found = [_without_partitions(one) for one in found]
+    return tuple(sorted([*found, *_joint(found)], key=_rank))
 
 
-def _rank(candidate: Candidate) -> tuple[bool, bool, int, int]:
+def _rank(candidate: Candidate) -> tuple[bool, bool, bool, int, int]:
     last = candidate.path.rsplit(".", 1)[-1]
     usual = _PREFERRED.index(last) if last in _PREFERRED else len(_PREFERRED)
-    return (candidate.is_stray, candidate.is_average, usual if candidate.path else -1, -elements(candidate))
+    return (
+        candidate.is_joint,
+        candidate.is_stray,
+        candidate.is_average,
+        usual if candidate.path else -1,
+        -elements(candidate),
+    )
 
 
 def _walk(tree: Any) -> Iterator[Candidate]:
     """Breadth first through dicts, lists and placeholders of modules; every object once."""
-    queue: list[tuple[str, Any, int]] = [("", tree, 0)]
+    queue: deque[tuple[str, Any, int]] = deque([("", tree, 0)])
     seen: set[int] = set()
     while queue and len(seen) < _MAX_VISITS:
-        path, node, depth = queue.pop(0)
-        if id(node) in seen or depth > _MAX_DEPTH:
+        path, node, depth = queue.popleft()
+        if id(node) in seen or depth > _MAX_DEPTH or _is_optimizer(node):
             continue
         seen.add(id(node))
         if isinstance(node, Foreign) and (module := _module_tensors(node)):
@@ -105,7 +127,23 @@ def _walk(tree: Any) -> Iterator[Candidate]:
         candidate = _as_candidate(path, children)
         if candidate:
             yield candidate
-        queue.extend((f"{path}.{key}" if path else str(key), v, depth + 1) for key, v in children)
+        queue.extend((_below(path, key), v, depth + 1) for key, v in children if _may_lead_on(key, v))
+
+
+def _below(path: str, key: Any) -> str:
+    name = str(key)[:_LONGEST_KEY]
+    return f"{path}.{name}" if path else name
+
+
+def _may_lead_on(key: Any, value: Any) -> bool:
+    """Whether weights may lie below an entry, told by its type and name."""
+    if not isinstance(value, (dict, list, tuple, Foreign)) or not isinstance(key, (str, int)):
+        return False
+    return isinstance(key, int) or not _NOT_MODELS.search(key[:_LONGEST_KEY])
+
+
+def _is_optimizer(node: Any) -> bool:
+    return isinstance(node, Mapping) and "param_groups" in node and ("state" in node or len(node) == 1)
 
 
 def _children(node: Any) -> list[tuple[Any, Any]]:
@@ -123,33 +161,86 @@ def _as_candidate(path: str, children: list[tuple[Any, Any]]) -> Candidate | Non
     tensors: dict[str, Weights] = {}
     extras: dict[str, Any] = {}
     for key, value in children:
-        plain = value.array if isinstance(value, InertArray) else value
-        if isinstance(key, str) and isinstance(plain, (TensorRecord, np.ndarray)):
-            tensors[key] = plain
-        elif isinstance(key, str):
-            extras[key] = value
-    return Candidate(path, tensors, extras) if tensors else None
+        if isinstance(key, str):
+            tensor = _as_tensor(value)
+            if tensor is None:
+                extras[key] = value
+            else:
+                tensors[key] = tensor
+    if not tensors or tensors.keys() <= _OPTIMISER_NAMES:
+        return None
+    return Candidate(path, tensors, extras)
 
 
-def _module_tensors(node: Foreign, prefix: str = "", depth: int = 0) -> dict[str, Weights]:
+def _as_tensor(value: Any) -> Weights | None:
+    """The tensor that a value is; one that cannot be read says why."""
+    if isinstance(value, (TensorRecord, np.ndarray)):
+        return value
+    if isinstance(value, InertArray) and value.array is not None and value.array.ndim:
+        how = "is a NumPy array, no tensor; convert it with torch.from_numpy and save the file again"
+        return replace(without_data(how), shape=value.array.shape, stride=value.array.shape)
+    if isinstance(value, Foreign) and value.origin.endswith(_SHARDED):
+        return without_data("is one shard of a distributed tensor; save the full state dict")
+    return None
+
+
+def _without_partitions(candidate: Candidate) -> Candidate:
+    """DeepSpeed leaves empty tensors where ZeRO-3 moved the numbers into the optimizers' files."""
+    how = "is partitioned by DeepSpeed ZeRO; run its zero_to_fp32.py and use the file that it writes"
+    tensors = {
+        name: without_data(how) if tuple(tensor.shape) == (0,) else tensor
+        for name, tensor in candidate.tensors.items()
+    }
+    return replace(candidate, tensors=tensors)
+
+
+def _joint(found: list[Candidate]) -> Iterator[Candidate]:
+    """Mappings beside each other put together, for models whose parts are saved apart."""
+    groups: dict[str, list[Candidate]] = {}
+    for one in found:
+        steps = one.path.split(".")
+        for depth in range(len(steps)):
+            groups.setdefault(".".join(steps[:depth]), []).append(one)
+    kept = {one.path for one in found}
+    for path, parts in groups.items():
+        if len(parts) > 1 and path not in kept and sum(len(p.tensors) for p in parts) <= _MAX_ENTRIES:
+            yield _joined(path, parts)
+
+
+def _joined(path: str, parts: list[Candidate]) -> Candidate:
+    begin = len(path) + 1 if path else 0
+    named = {f"{one.path[begin:]}.{name}": tensor for one in parts for name, tensor in one.tensors.items()}
+    extras = {f"{one.path[begin:]}.{name}": value for one in parts for name, value in one.extras.items()}
+    names = [one.path[begin:] for one in parts]
+    label = _JOINT.join(names[:3]) + (f"{_JOINT}…" if len(names) > 3 else "")
+    return Candidate(f"{path}.{label}" if path else label, named, extras)
+
+
+def _module_tensors(node: Foreign) -> dict[str, Weights]:
     """Tensors of a pickled ``nn.Module``, read from its stored attributes; its class is never imported."""
-    state = node.state
-    if not isinstance(state, Mapping) or "_modules" not in state or depth > 60:
-        return {}
     found: dict[str, Weights] = {}
-    hidden = state.get("_non_persistent_buffers_set") or ()
-    for part in ("_parameters", "_buffers"):
-        for name, value in _items(state.get(part)):
-            if isinstance(value, TensorRecord) and name not in hidden:
-                found[prefix + name] = value
-    for name, child in _items(state.get("_modules")):
-        if isinstance(child, Foreign):
-            found.update(_module_tensors(child, f"{prefix}{name}.", depth + 1))
+    stack = [("", node, 0)]
+    visits = 0
+    while stack and visits < _MAX_ENTRIES:
+        prefix, module, depth = stack.pop()
+        visits += 1
+        state = module.state
+        if not isinstance(state, Mapping) or "_modules" not in state or depth > 60:
+            continue
+        hidden = state.get("_non_persistent_buffers_set")
+        hidden = hidden if isinstance(hidden, (set, frozenset)) else ()
+        for part in ("_parameters", "_buffers"):
+            for name, value in _items(state.get(part)):
+                tensor = _as_tensor(value)
+                if tensor is not None and name not in hidden:
+                    found[prefix + name] = tensor
+        inner = [(f"{prefix}{n}.", m, depth + 1) for n, m in _items(state.get("_modules"))]
+        stack.extend(reversed([one for one in inner if isinstance(one[1], Foreign)]))
     return found
 
 
 def _items(value: Any) -> list[tuple[str, Any]]:
-    return [(str(k), v) for k, v in value.items()] if isinstance(value, Mapping) else []
+    return [(k, v) for k, v in value.items() if isinstance(k, str)] if isinstance(value, Mapping) else []
 
 
 def find_uninitialised(header: Header) -> str:
@@ -157,34 +248,19 @@ def find_uninitialised(header: Header) -> str:
     for node in (header.tree, *(v for _, v in _children(header.tree))):
         for name, value in _children(node):
             if isinstance(value, Foreign) and "Uninitialized" in value.origin:
-                return str(name)
+                return str(name)[:_LONGEST_KEY]
     return ""
 
 
-def find_progress(header: Header) -> tuple[int | None, int | None]:
-    """Stored step and epoch, each None where the file does not say."""
-    tree = header.tree if isinstance(header.tree, Mapping) else {}
-    if header.kind == "safetensors" or header.kind == "index":
-        tree = header.metadata
-    places = [
-        tree,
-        *(tree[k] for k in ("meta", "trainer_state", "state", "info") if isinstance(tree.get(k), Mapping)),
-    ]
-    return _first_number(places, _STEP_KEYS), _first_number(places, _EPOCH_KEYS)
-
-
-def _first_number(places: list[Any], keys: tuple[str, ...]) -> int | None:
-    for place in places:
-        for key in keys:
-            number = _whole_number(place.get(key))
-            if number is not None:
-                return number
-    return None
-
-
-def _whole_number(value: Any) -> int | None:
-    if isinstance(value, str) and value.strip().isdigit():
-        return int(value)
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    return int(value) if float(value).is_integer() and abs(value) < 1 << 53 else None
+def why_no_mapping(header: Header) -> str:
+    """What a file without any mapping holds, one clause."""
+    tree = header.tree
+    if _is_optimizer(tree):
+        return "optimizer state only, no weights"
+    if isinstance(tree, Mapping) and {"last_epoch", "_step_count"} & tree.keys():
+        return "scheduler state only, no weights"
+    if _as_tensor(tree) is not None:
+        return "a single tensor without a name, no state dict: no parameters found"
+    if isinstance(tree, (list, tuple)) and any(_as_tensor(value) is not None for value in tree[:1000]):
+        return "a list of tensors without names: no parameters found; save the state_dict()"
+    return "no parameters found"

@@ -10,7 +10,8 @@ from landscope.checkpoints.fit import Fit, fits_of
 from landscope.checkpoints.mappings import Candidate, Weights, elements
 from landscope.checkpoints.records import TensorRecord
 from landscope.checkpoints.reference import Reference
-from landscope.checkpoints.refusal import counted, refusal, some
+from landscope.checkpoints.refusal import refusal, why_no_model
+from landscope.checkpoints.wording import counted, shown, some
 from landscope.contract.errors import CheckpointError
 
 __all__ = ["AVERAGED", "Matched", "Reference", "choose", "match"]
@@ -52,7 +53,7 @@ def match(
         CheckpointError: none fits, the sentence names what is missing or both shapes; or the wanted set is
             not there, the sentence names those that are.
     """
-    fits = [fit for candidate in candidates for fit in fits_of(candidate, reference)]
+    fits = _fits(tuple(candidates), reference)
     sets = _distinct([fit for fit in fits if fit.complete])
     if wanted:
         sets = _wanted_first(fits, sets, reference, file, wanted)
@@ -65,6 +66,14 @@ def match(
         tuple(_notes(sets, names)),
         names if len(names) > 1 else (),
     )
+
+
+def _fits(candidates: tuple[Candidate, ...], reference: Reference) -> list[Fit]:
+    """Fits of the mappings that the file has; of those put together only where none of them fits."""
+    fits = [fit for one in candidates if not one.is_joint for fit in fits_of(one, reference)]
+    if not any(fit.complete for fit in fits):
+        fits += [fit for one in candidates if one.is_joint for fit in fits_of(one, reference)]
+    return fits
 
 
 def choose(candidates: Iterable[Candidate], wanted: str = "") -> tuple[Candidate, tuple[str, ...]]:
@@ -80,7 +89,7 @@ def choose(candidates: Iterable[Candidate], wanted: str = "") -> tuple[Candidate
     Raises:
         CheckpointError: there are no weights, or the wanted set is not there.
     """
-    found = tuple(candidates)
+    found = tuple(candidate for candidate in candidates if not candidate.is_joint)
     if not found:
         raise CheckpointError("The file: no weights found")
     enough = _PLAUSIBLE_SHARE * max(map(elements, found))
@@ -91,6 +100,9 @@ def choose(candidates: Iterable[Candidate], wanted: str = "") -> tuple[Candidate
         if not asked:
             raise CheckpointError(_not_there("The file", wanted, [c.path or _TOP for c in likely]))
         chosen = asked[0]
+    why = why_no_model(chosen.tensors)
+    if why:
+        raise CheckpointError(f"The file: {why}")
     names = tuple(dict.fromkeys(c.path or _TOP for c in (chosen, *likely)))
     return chosen, names if len(names) > 1 else ()
 
@@ -132,7 +144,7 @@ def _answers(path: str, averaged: bool, wanted: str) -> bool:
 
 
 def _not_there(file: str, wanted: str, names: Iterable[str]) -> str:
-    there = some(tuple(names), 8)
+    there = some(tuple(dict.fromkeys(names)), 8)
     return f"{file}: has no weights named {wanted!r}" + (f"; it has {there}" if there else "")
 
 
@@ -157,9 +169,9 @@ def _extras(fit: Fit, reference: Reference) -> dict[str, Any]:
 def _notes(sets: list[Fit], names: tuple[str, ...]) -> Iterator[str]:
     fit = sets[0]
     if fit.candidate.path:
-        yield f"weights taken from '{fit.candidate.path}'"
+        yield f"weights taken from '{shown(fit.candidate.path)}'"
     for prefix in (*fit.removed, *([fit.prefix] if fit.prefix and fit.prefix[0] != "-" else [])):
-        yield f"removed prefix {prefix}"
+        yield f"removed prefix {shown(prefix)}"
     if fit.prefix.startswith("-"):
         yield f"added prefix {fit.prefix[1:]}"
     if fit.renamed:

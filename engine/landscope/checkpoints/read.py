@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -15,7 +15,7 @@ from torch import Tensor
 
 from landscope.checkpoints.header import Header, read_header
 from landscope.checkpoints.mappings import Candidate, Weights, find_mappings, find_progress
-from landscope.checkpoints.records import ITEM_SIZES, Storage, TensorRecord, unreadable
+from landscope.checkpoints.records import ITEM_SIZES, Quantised, Storage, TensorRecord, unreadable
 from landscope.contract.errors import CheckpointError
 
 _BLOCK = 1 << 24
@@ -89,7 +89,20 @@ def _load(
             else files[place.file]
         )
         storages[key] = _read_storage(file, place, ITEM_SIZES[value.dtype])
-    return _view(value, storages[key])
+    tensor = _view(value, storages[key])
+    if value.quantised is None:
+        return tensor
+    return _dequantised(tensor, value.quantised, lambda record: _load(name, record, storages, files))
+
+
+def _dequantised(integers: Tensor, how: Quantised, load: Callable[[TensorRecord], Tensor]) -> Tensor:
+    """The numbers that integers stand for, as float32."""
+    shape = [-1 if axis == how.axis else 1 for axis in range(integers.dim())]
+    zero, scale = (
+        load(value).float().reshape(shape) if isinstance(value, TensorRecord) else value
+        for value in (how.zero, how.scale)
+    )
+    return (integers.float() - zero) * scale
 
 
 def _read_storage(file: BinaryIO, place: Storage, item: int) -> Tensor:

@@ -55,6 +55,19 @@ class Storage:
 
 
 @dataclass(frozen=True)
+class Quantised:
+    """How integers stand for numbers: ``(integer - zero) * scale``.
+
+    Attributes:
+        scale, zero: numbers, or 1-d tensors with one value per channel. axis: the channels' axis.
+    """
+
+    scale: float | TensorRecord
+    zero: int | TensorRecord
+    axis: int = 0
+
+
+@dataclass(frozen=True)
 class TensorRecord:
     """One tensor of a file: a strided view of a storage.
 
@@ -62,6 +75,7 @@ class TensorRecord:
         dtype: torch's name of the dtype. shape: sizes. stride, start: in elements.
         storage: where the bytes are; None = the file holds none (``meta`` tensors).
         problem: why the tensor cannot be read, one clause; empty when it can.
+        quantised: what its integers stand for, None = they are the values.
     """
 
     dtype: str
@@ -70,6 +84,7 @@ class TensorRecord:
     storage: Storage | None
     start: int = 0
     problem: str = ""
+    quantised: Quantised | None = None
 
     @property
     def elements(self) -> int:
@@ -79,7 +94,7 @@ class TensorRecord:
     @property
     def is_integer(self) -> bool:
         """Whether the values are integers or booleans."""
-        return self.dtype == "bool" or self.dtype.startswith(("int", "uint"))
+        return self.quantised is None and (self.dtype == "bool" or self.dtype.startswith(("int", "uint")))
 
 
 def contiguous_stride(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -104,7 +119,7 @@ def unreadable(record: TensorRecord) -> str:
         return "has no data in the file (a meta tensor)"
     item = ITEM_SIZES.get(record.dtype)
     if item is None:
-        return f"has the type {record.dtype}, which cannot be read"
+        return f"has the type {record.dtype}, which cannot be read; save float weights"
     if (
         len(record.shape) != len(record.stride)
         or min((*record.shape, *record.stride, record.start), default=0) < 0

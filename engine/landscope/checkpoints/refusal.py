@@ -3,44 +3,62 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from landscope.checkpoints.fit import Fit
 from landscope.checkpoints.reference import Reference
+from landscope.checkpoints.wording import counted, shown, some
 
 _PARAMETRISED = re.compile(r"(\.parametrizations\.\w+\.original\d?|_orig|_g)$")
+_ADAPTER = re.compile(r"\.lora_|\.hada_|\.ia3_|\.adapter_|^lora_")
 
 
 def refusal(file: str, best: Fit | None, reference: Reference) -> str:
     """The sentence for a file whose closest mapping is ``best`` (None = it has none)."""
     if best is None:
         return f"{file}: no weights found"
+    if best.unreadable:
+        name, problem = best.unreadable[0]
+        return f"{file}: {shown(name)} {problem}"
+    why = why_no_model(best.candidate.tensors)
+    if why:
+        return f"{file}: {why}"
     if best.wrong:
         name, actual, wanted = best.wrong[0]
         more = f" (and {len(best.wrong) - 1} more)" if len(best.wrong) > 1 else ""
         return f"{file}: {name} has shape {actual}, the model wants {wanted}{more}"
+    return f"{file}: {_missing(best, reference)}"
+
+
+def why_no_model(names: Iterable[str]) -> str:
+    """Why tensors of these names are not the weights of a whole model, empty if they may be."""
+    adapters = flat = others = 0
+    for name in names:
+        adapters += bool(_ADAPTER.search(name))
+        flat += "_flat_param" in name
+        others += 1
+    if adapters and 2 * adapters >= others:
+        return "adapter (LoRA) weights only: merge them into the model and save its state_dict()"
+    if flat:
+        return "flat parameters of FSDP: save the state dict with StateDictType.FULL_STATE_DICT"
+    return ""
+
+
+def _missing(best: Fit, reference: Reference) -> str:
+    tensors = counted(len(best.candidate.tensors), "tensor")
     if not best.tensors:
-        return f"{file}: none of its {len(best.candidate.tensors)} tensors has a name that the model knows"
+        have = some(tuple(best.candidate.tensors))
+        return f"none of its {tensors} ({have}) has a name that the model knows"
     total = len(reference.parameters)
     missing = f"{len(best.missing)} of {total} parameters of the model are missing: {some(best.missing)}"
-    return f"{file}: {missing}{_explanation(best)}"
+    return missing + _explanation(best)
 
 
 def _explanation(best: Fit) -> str:
     """What the file has in place of what is missing."""
     norm = [name for name in best.unused if _PARAMETRISED.search(name)]
     if norm:
-        return f"; the file has {some(tuple(norm))}: parametrise the model likewise (weight or spectral norm)"
+        return f"; the file has {some(norm)}: parametrise the model likewise (weight or spectral norm)"
     if any(_PARAMETRISED.search(name) for name in best.missing):
         return "; the model is parametrised (weight or spectral norm), the file is not"
-    return f"; the file has {some(best.unused)} in place" if best.unused else ""
-
-
-def counted(number: int, noun: str) -> str:
-    """``1 entry``, ``2 entries``."""
-    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
-    return f"{number} {noun if number == 1 else plural}"
-
-
-def some(names: tuple[str, ...], most: int = 3) -> str:
-    """The first names, and how many more."""
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+    return f"; the file has {some(best.unused)} instead" if best.unused else ""

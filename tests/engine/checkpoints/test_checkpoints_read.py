@@ -134,9 +134,23 @@ def test_that_a_pickled_model_is_read_without_its_class(tmp_path):
     assert_same(loaded(tmp_path / "a.pt"), model.state_dict())
 
 
-def test_that_numpy_weights_are_read(tmp_path):
+def test_that_numpy_weights_are_refused_with_advice(tmp_path):
     torch.save({"payload": {"w": np.arange(6.0).reshape(2, 3), "b": np.ones(2)}}, tmp_path / "a.pt")
-    assert torch.equal(loaded(tmp_path / "a.pt")["w"], torch.arange(6.0, dtype=torch.float64).reshape(2, 3))
+    with pytest.raises(CheckpointError, match="is a NumPy array, no tensor; convert it"):
+        loaded(tmp_path / "a.pt")
+
+
+@pytest.mark.filterwarnings("ignore:torch.quantize")
+@pytest.mark.parametrize("per_channel", [False, True])
+def test_that_quantised_tensors_are_read_as_what_they_stand_for(tmp_path, per_channel):
+    plain = torch.randn(3, 4)
+    if per_channel:
+        scales, zeros = torch.tensor([0.1, 0.2, 0.3]), torch.tensor([0, 1, 2])
+        tensor = torch.quantize_per_channel(plain, scales, zeros, 0, torch.qint8)
+    else:
+        tensor = torch.quantize_per_tensor(plain, 0.1, 3, torch.quint8)
+    torch.save({"w": tensor}, tmp_path / "a.pt")
+    torch.testing.assert_close(loaded(tmp_path / "a.pt")["w"], tensor.dequantize())
 
 
 def damage_weights(path):
