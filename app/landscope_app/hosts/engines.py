@@ -147,7 +147,8 @@ class Engines(QObject):
 
     def _host(self, queue: str) -> EngineHost:
         if queue not in self._hosts:
-            host = self._make_host("reader" if queue == "reader" else "engine", self.python)
+            reads = queue == READER  # foreign files; never in an interpreter that a project chose
+            host = self._make_host("reader" if reads else "engine", "" if reads else self.python)
             host.setParent(self)
             host.events.connect(lambda batch, queue=queue: self._take(queue, batch))
             host.hello.connect(lambda hello, queue=queue: self._greet(queue, hello))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
 from landscope.contract import events as e
@@ -15,6 +16,7 @@ from landscope.session.model import Session
 from landscope_app.hosts.job_table import JobRow
 from landscope_app.work.analyses import Analyses
 from landscope_app.work.context import Context
+from landscope_app.work.opening import trusted
 
 ENDING = ".h5"
 
@@ -59,11 +61,8 @@ class SessionFiles(QObject):
 
     def show_recovered(self, session: Session) -> None:
         """Show a session that a crash left unsaved."""
-        context = self._context
-        context.engines.restart(session.project.engine.python if session.project else "")
-        self._analyses.forget()
-        context.document.replace(session, unsaved=True)
-        context.document.write("info", "Recovered; save it to keep it.")
+        self._show(session, None)
+        self._context.document.write("info", "Recovered; save it to keep it.")
         self.opened.emit(session.view)
 
     def _was_saved(self, target: Path) -> None:
@@ -94,10 +93,25 @@ class SessionFiles(QObject):
         except msgspec.ValidationError as error:
             self._context.tell("error", f"{file.name} is no usable session ({error}).")
             return
-        context = self._context
-        context.engines.restart(session.project.engine.python if session.project else "")
-        self._analyses.forget()
-        context.document.replace(session, file)
-        context.settings.remember(str(file), "session", time.time())
-        context.save_settings()
+        self._show(session, file)
+        self._context.settings.remember(str(file), "session", time.time())
+        self._context.save_settings()
         self.opened.emit(session.view)
+
+    def _show(self, session: Session, file: Path | None) -> None:
+        """Whether its project's code may run is asked of this person's list, never of the file."""
+        project = session.project
+        session.project = None if project is None else replace(project, trusted=False)
+        self._context.engines.restart()
+        self._analyses.forget()
+        self._context.document.replace(session, file, unsaved=file is None)
+        if project is not None:
+            root = project.root
+            self._context.background.run(lambda: trusted(root), lambda yes: self._found(root, yes))
+
+    def _found(self, root: str, is_trusted: bool) -> None:
+        project = self._context.document.session.project
+        if is_trusted and project is not None and project.root == root:
+            self._context.document.set_project(replace(project, trusted=True))
+            if project.engine.python:
+                self._context.engines.restart(project.engine.python)

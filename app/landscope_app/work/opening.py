@@ -44,7 +44,7 @@ class Opener(QObject):
     def show(self, project: ProjectSpec, path: str = "") -> None:
         """Put a project into the window and start its first jobs."""
         context = self._context
-        context.engines.restart(project.engine.python)
+        context.engines.restart(python_of(project))
         project = with_device(project, context.settings.device)
         context.document.replace(Session(title=project_title(project), project=project))
         if path != SAMPLE:
@@ -63,7 +63,7 @@ class Opener(QObject):
         project = self._context.document.session.project
         if project is None:
             return
-        self._context.engines.restart(project.engine.python)
+        self._context.engines.restart()
         self._context.document.set_project(replace(project, trusted=False))
         root = project.root
         self._context.background.run(
@@ -98,9 +98,11 @@ class Opener(QObject):
             self._context.engines.submit(name, job, budget_s=budget)
 
     def _trusted(self, project: ProjectSpec) -> None:
-        trusted = replace(project, trusted=True)
-        self._context.document.set_project(trusted)
-        self._begin(trusted)
+        project = replace(project, trusted=True)
+        if project.engine.python:
+            self._context.engines.restart(project.engine.python)
+        self._context.document.set_project(project)
+        self._begin(project)
 
 
 def load(path: str) -> ProjectSpec:
@@ -111,12 +113,23 @@ def load(path: str) -> ProjectSpec:
     """
     import landscope.session.recorder  # noqa: F401
     from landscope.project.spec import load_project
-    from landscope.project.trust import is_trusted
 
     # The recorder brings HDF5 along: loaded here, so that the GUI thread need not wait for it.
 
     project = load_project(path)
-    return replace(project, trusted=project.trusted or is_trusted(Path(project.root)))
+    return replace(project, trusted=trusted(project.root))
+
+
+def trusted(root: str) -> bool:
+    """Whether the person said that the code of this folder may run."""
+    from landscope.project.trust import is_trusted
+
+    return is_trusted(Path(root))
+
+
+def python_of(project: ProjectSpec) -> str:
+    """The interpreter that the project names: a program of its choice runs only once it is trusted."""
+    return project.engine.python if project.trusted else ""
 
 
 def run_names(project: ProjectSpec) -> tuple[str, ...]:

@@ -56,12 +56,17 @@ def take_facts(file: Any) -> Session:
         title=take_text(file, "title"),
         created=take_text(file, "created"),
         saves=int(take_integers(file, "saves", ())),
-        project=take_json(settings, "project", ProjectSpec | None),
+        project=_untrusted(take_json(settings, "project", ProjectSpec | None)),
         settings=take_json(settings, "options", dict[str, Setting]),
         view=take_json(take_group(file, "view"), "state", dict[str, Any]),
         provenance=_take_provenance(take_group(file, "provenance")),
         log=_take_log(take_group(file, "log")),
     )
+
+
+def _untrusted(project: ProjectSpec | None) -> ProjectSpec | None:
+    """Trust is this person's word about a folder, never a file's."""
+    return None if project is None else msgspec.structs.replace(project, trusted=False)
 
 
 def take_version(file: Any) -> int | None:
