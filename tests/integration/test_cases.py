@@ -58,7 +58,7 @@ SAYS = {
         "'model_state'",
         "'model.state_dict'",
         "'models.0'",
-        "'payload'",
+        "NumPy array",
     ],
     "25_bfloat16_model": ["measured in float32"],
     "27_unregistered_layers": ["4 trainable tensors that are not parameters of the model"],

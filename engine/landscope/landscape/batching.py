@@ -12,9 +12,9 @@ import torch
 from torch import Tensor
 
 from landscope.contract.job import CancelToken
-from landscope.landscape.rebatch import CannotRecutError, recut, sample_count
 from landscope.project.batches import bytes_in
-from landscope.project.data import FrozenBatch
+from landscope.project.frozen import FrozenBatch
+from landscope.project.rebatch import CannotRecutError, recut, sample_count
 
 if TYPE_CHECKING:
     from landscope.project.subject import Subject

@@ -104,6 +104,8 @@ def _hints(error: BaseException) -> Iterator[str]:
     said = str(error)
     if isinstance(error, bdb.BdbQuit) or (isinstance(error, EOFError) and "reading a line" in said):
         yield "The script asks for input, and nobody is there to answer: give it a default"
+    if "more than 1 value per channel" in said:
+        yield "This layer cannot run a single row: let build_data() give larger batches"
     if _NO_CUDA.search(said):
         yield "There is no CUDA here: leave model and data where they are, they are moved to the device"
     if any("sys.argv" in (frame.line or "") for frame in traceback.extract_tb(error.__traceback__)[-1:]):
@@ -117,7 +119,7 @@ def _message(error: BaseException) -> str:
 
 
 def _in_layer(model: nn.Module, trace: TracebackType | None) -> str:
-    """The innermost layer that was running, as in " in layer bn (BatchNorm1d)"; empty for the model itself."""
+    """The innermost layer that was running, as in " in layer bn (BatchNorm1d)"; empty if it is the model."""
     names = {id(module): name for name, module in model.named_modules()}
     running = [frame.f_locals.get("self") for frame, _ in traceback.walk_tb(trace)]
     found = [module for module in running if names.get(id(module))]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, overload
 
 import torch
@@ -13,29 +13,11 @@ from landscope.contract.events import Notice
 from landscope.contract.options import DataOptions
 from landscope.project.batches import bytes_in, moved
 from landscope.project.draw import Drawn, draw
+from landscope.project.frozen import FrozenBatch
+from landscope.project.rebatch import with_last_joined
 from landscope.project.script import ModelScript
 
 _SHARE_OF_MEMORY = 0.5
-
-
-@dataclass(frozen=True, eq=False)
-class FrozenBatch:
-    """One batch of a split, on the device.
-
-    Attributes:
-        value: the batch. size: its samples. split, index, total: which batch it is, of how many.
-    """
-
-    value: Any
-    size: int
-    split: str
-    index: int
-    total: int
-
-    @property
-    def title(self) -> str:
-        """Such as "batch 2 of 3 (train)"."""
-        return f"batch {self.index + 1} of {self.total} ({self.split})"
 
 
 class _MovedBatches(Sequence[FrozenBatch]):
@@ -57,6 +39,10 @@ class _MovedBatches(Sequence[FrozenBatch]):
         batch = self._stored[index]
         return replace(batch, value=moved(batch.value, self._device))
 
+    def with_last_joined(self) -> _MovedBatches:
+        """With the last two as one."""
+        return _MovedBatches(tuple(with_last_joined(self._stored)), self._device)
+
 
 class FrozenData:
     """All splits, frozen.
@@ -74,8 +60,11 @@ class FrozenData:
     ) -> None:
         self._batches, self._populations = batches, populations
         self.device, self.notices = device, notices
-        resident = [split for split in batches.values() if isinstance(split, tuple)]
-        self._by_value = {id(batch.value): batch for split in resident for batch in split}
+        self._by_value = self._index()
+
+    def _index(self) -> dict[int, FrozenBatch]:
+        resident = [split for split in self._batches.values() if isinstance(split, tuple)]
+        return {id(batch.value): batch for split in resident for batch in split}
 
     @property
     def splits(self) -> tuple[str, ...]:
@@ -91,6 +80,17 @@ class FrozenData:
         if split not in self._batches:
             raise DataError(f"The data has no split {split!r}; it has {', '.join(self.splits)}.")
         return self._batches[split]
+
+    def join_last(self, split: str) -> None:
+        """Make one batch of the last two of a split.
+
+        Raises:
+            CannotRecutError: they do not join.
+        """
+        held = self.batches(split)
+        joined = held.with_last_joined() if isinstance(held, _MovedBatches) else tuple(with_last_joined(held))
+        self._batches[split] = joined
+        self._by_value = self._index()
 
     def samples(self, split: str) -> int:
         """Number of frozen samples of a split."""

@@ -11,7 +11,7 @@ from landscope.contract.deltas import CheckpointMeasured
 from landscope.contract.errors import CheckpointError
 from landscope.contract.events import Notice, Partial, Progress, Update
 from landscope.contract.job import CancelToken, EvaluateJob, Pace
-from landscope.project.measure import measure
+from landscope.project.measure import measure_repeatedly
 from landscope.project.subject import Subject
 from landscope.weights.restore import preserved
 
@@ -46,7 +46,7 @@ def _one(subject: Subject, run: str, name: str, token: CancelToken) -> Iterator[
         yield Notice(level="warning", sentence=error.sentence, detail=error.detail)
         return
     for split in subject.data.splits:
-        found = measure(subject, split, token)
+        found = measure_repeatedly(subject, split, token)
         yield Partial(
             delta=CheckpointMeasured(
                 run=run,

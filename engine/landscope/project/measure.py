@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
 
 from landscope.contract.errors import DataError
 from landscope.contract.job import CancelToken
-from landscope.project.data import FrozenBatch
 from landscope.project.environment import put_randomness, read_randomness, seed_everything
+from landscope.project.frozen import FrozenBatch
 from landscope.project.subject import Subject
 
+REPEATS = 5
+"""Draws of a random model's loss at one checkpoint."""
 MIN_BATCHES = 8
 """Fewer batches than this give no standard error from scalar losses."""
 
@@ -34,6 +37,20 @@ class Measurement:
     loss_se: float
     metrics: dict[str, float]
     samples: int
+
+
+def measure_repeatedly(subject: Subject, split: str, token: CancelToken) -> Measurement:
+    """As ``measure``; for a random model the standard error includes the spread over several draws.
+
+    Raises:
+        JobCancelled, ScriptError: as ``measure``.
+    """
+    first = measure(subject, split, token)
+    if not subject.random:
+        return first
+    losses = [first.loss, *(measure(subject, split, token, draw=k).loss for k in range(1, REPEATS))]
+    spread = statistics.stdev(losses) if all(map(math.isfinite, losses)) else math.nan
+    return replace(first, loss_se=spread if math.isnan(first.loss_se) else math.hypot(first.loss_se, spread))
 
 
 class _Column:
@@ -91,6 +108,7 @@ def measure(
     *,
     model: nn.Module | None = None,
     batches: Sequence[FrozenBatch] | None = None,
+    draw: int = 0,
 ) -> Measurement:
     """Sample-weighted mean loss and metrics, without gradients, in the modes the model is in.
 
@@ -101,6 +119,7 @@ def measure(
     Args:
         subject: what to measure. split: of its data. token: checked before every batch.
         model: a replica to measure instead of the live model. batches: a choice of the split's batches.
+        draw: which random numbers a model gets that is random even in eval mode.
 
     Raises:
         JobCancelled: somebody cancelled. ScriptError: model, loss or metrics raised.
@@ -109,7 +128,7 @@ def measure(
     if not chosen:
         raise DataError("There are no batches to measure.")
     column, columns = _Column(), defaultdict[str, _Column](_Column)
-    with torch.inference_mode(), _common_randomness(subject):
+    with torch.inference_mode(), _common_randomness(subject, draw):
         for batch in chosen:
             token.check()
             loss, metrics = subject.loss_and_metrics(subject.model if model is None else model, batch)
@@ -121,14 +140,14 @@ def measure(
 
 
 @contextmanager
-def _common_randomness(subject: Subject) -> Iterator[None]:
+def _common_randomness(subject: Subject, draw: int) -> Iterator[None]:
     """The same random numbers at every point, for models that draw some even in eval mode."""
     if not subject.random:
         yield
         return
     before = read_randomness()
     try:
-        seed_everything(subject.project.data.seed)
+        seed_everything(subject.project.data.seed + draw)
         yield
     finally:
         put_randomness(before)

@@ -10,8 +10,9 @@ import torch
 from torch import Tensor, nn
 
 from landscope.contract.errors import ScriptError
-from landscope.project.data import FrozenBatch, FrozenData
+from landscope.project.data import FrozenData
 from landscope.project.defaults import MisfitError, accuracy, default_loss, ignores, labels_of, outputs
+from landscope.project.frozen import FrozenBatch
 from landscope.project.script import ModelScript
 
 Batch = FrozenBatch | Any
@@ -71,13 +72,13 @@ class Objective:
         if own is None:
             return self._default(model, value, where)
         if self._script.metrics is not None:
-            with self._script.blaming(f"loss() on {where}", own):
+            with self._script.blaming(f"loss() on {where}", own, model):
                 return own(model, value), None
-        with self._script.blaming(f"loss() on {where}", own), _listening(model) as heard:
+        with self._script.blaming(f"loss() on {where}", own, model), _listening(model) as heard:
             return own(model, value), heard[0] if len(heard) == 1 else None
 
     def _default(self, model: nn.Module, value: Any, where: str) -> tuple[Any, Any]:
-        with self._script.blaming(f"the forward pass on {where}"):
+        with self._script.blaming(f"the forward pass on {where}", model=model):
             try:
                 output, labels = outputs(model, value)
                 return default_loss(output, labels, ignoring=self._ignores(value)), output
@@ -97,7 +98,7 @@ class Objective:
         if own is None:
             found = accuracy(output, labels_of(value), ignoring=self._ignores(value))
             return {} if found is None else {"accuracy": found}
-        with self._script.blaming(f"metrics() on {where}", own):
+        with self._script.blaming(f"metrics() on {where}", own, model):
             given = own(model, value)
         if not isinstance(given, Mapping):
             raise ScriptError(

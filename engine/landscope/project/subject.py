@@ -22,6 +22,7 @@ from landscope.project.device import choose_device
 from landscope.project.objective import Batch, Objective
 from landscope.project.prepare import Say, is_half, prepare
 from landscope.project.script import ModelScript, load_script
+from landscope.project.single_rows import join_single_rows
 from landscope.project.spec import run_folder
 from landscope.project.trial import try_out
 from landscope.project.trust import is_trusted
@@ -177,6 +178,7 @@ class Subject:
 
     def _try_out(self) -> bool:
         with self.script.environment.entered():
+            self.notices.extend(join_single_rows(self.objective, self.model, self.data))
             trial = try_out(self.objective, self.model, self.data.batches(self.data.splits[0])[0])
         self.objective.trains = trial.trains
         self.notices.extend(trial.notices)

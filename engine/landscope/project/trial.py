@@ -1,7 +1,9 @@
-"""One batch, twice, before anything is measured: does the loss train the model, and is it random?"""
+"""One batch a few times before anything is measured: does the loss train the model, and is it random?"""
 
 from __future__ import annotations
 
+import statistics
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +12,13 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 
 from landscope.contract.events import Notice
-from landscope.project.data import FrozenBatch
-from landscope.project.environment import put_randomness, read_randomness
+from landscope.project.environment import seed_everything
+from landscope.project.frozen import FrozenBatch
 from landscope.project.objective import Objective, kept_modes
+from landscope.weights.restore import preserved
+
+REPEATS = 5
+"""How often the same weights are measured to see how far a random model's loss spreads."""
 
 _SAME = 1e-5
 """Relative difference of two losses up to which they count as the same (kernels that add in any order)."""
@@ -31,18 +37,19 @@ class Trial:
     Attributes:
         trains: the loss switched the model to train mode or moved its buffers.
         strangers: trainable tensors that the forward pass used and the model does not have.
-        first, second: the loss of the batch at the same weights.
+        losses: of the batch at the same weights, one after the other.
+        seeded: the same under the same random numbers; empty if ``losses`` agree.
     """
 
     trains: bool
-    first: float
-    second: float
+    losses: tuple[float, ...]
+    seeded: tuple[float, ...] = ()
     strangers: int = 0
 
     @property
     def random(self) -> bool:
         """Whether the same weights give different losses."""
-        return abs(self.first - self.second) > _SAME * max(abs(self.first), 1e-12)
+        return _differ(self.losses)
 
     @property
     def notices(self) -> tuple[Notice, ...]:
@@ -54,14 +61,25 @@ class Trial:
         if self.strangers:
             found.append(Notice(level="warning", sentence=_STRANGERS.format(self.strangers)))
         if self.random:
-            found.append(
-                Notice(
-                    level="warning",
-                    sentence="The model is random in eval mode: "
-                    f"the same weights gave losses {self.first:.6g} and {self.second:.6g}.",
-                )
-            )
+            found.append(Notice(level="warning", sentence=self._unsteady()))
         return tuple(found)
+
+    def _unsteady(self) -> str:
+        spread = f"{min(self.losses):.6g} to {max(self.losses):.6g} on the first batch"
+        if _differ(self.seeded):
+            return (
+                f"The model keeps something between its calls, such as a hidden state: the same weights and "
+                f"random numbers gave losses from {spread}, and every number depends on what ran before."
+            )
+        return (
+            f"The model is random in eval mode: the same weights gave losses from {spread} (standard "
+            f"deviation {statistics.stdev(self.losses):.2g} of {len(self.losses)}); every point is measured "
+            "under the same random numbers, and the standard error of checkpoint losses includes the spread."
+        )
+
+
+def _differ(losses: tuple[float, ...]) -> bool:
+    return any(abs(loss - losses[0]) > _SAME * max(abs(losses[0]), 1e-12) for loss in losses)
 
 
 class _Watch(TorchFunctionMode):
@@ -83,21 +101,30 @@ class _Watch(TorchFunctionMode):
 
 
 def try_out(objective: Objective, model: nn.Module, batch: FrozenBatch) -> Trial:
-    """Run the batch twice; modes, buffers and random states are as before afterwards.
+    """Run the batch twice, more often if that differs; the model is put back afterwards.
 
     Raises:
         ScriptError: the model or the loss raised.
     """
-    random = read_randomness()
+
+    def loss() -> float:
+        with kept_modes(model):
+            return float(objective.loss(model, batch).mean())
+
     buffers = {name: buffer.clone() for name, buffer in model.named_buffers()}
-    try:
-        watch = _Watch(model)
-        with torch.inference_mode(), kept_modes(model), watch:
+    watch = _Watch(model)
+    with preserved(model), torch.inference_mode():
+        with kept_modes(model), watch:
             first = float(objective.loss(model, batch).mean())
             moved = any(not torch.equal(b, buffers[n]) for n, b in model.named_buffers())
             trains = moved or any(module.training for module in model.modules())
-        with torch.inference_mode(), kept_modes(model):
-            second = float(objective.loss(model, batch).mean())
-    finally:
-        put_randomness(random)
-    return Trial(trains, first, second, len(watch.strangers))
+        losses: tuple[float, ...] = (first, loss())
+        if not _differ(losses):
+            return Trial(trains, losses, (), len(watch.strangers))
+        losses += tuple(loss() for _ in range(REPEATS - 2))
+        return Trial(trains, losses, (_seeded(loss), _seeded(loss)), len(watch.strangers))
+
+
+def _seeded(loss: Callable[[], float]) -> float:
+    seed_everything(0)
+    return loss()

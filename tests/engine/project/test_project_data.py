@@ -9,7 +9,8 @@ from torch.nn.utils.rnn import pack_sequence
 
 from landscope.contract.errors import DataError
 from landscope.project.batches import can_cut, changed, count_samples, cut, frozen, moved
-from landscope.project.data import FrozenBatch, _MovedBatches
+from landscope.project.data import _MovedBatches
+from landscope.project.frozen import FrozenBatch
 from landscope.project.subject import open_subject
 
 HEAD = """

@@ -8,13 +8,13 @@ from torch import nn
 from torch.nn import functional
 
 from landscope.contract.deltas import CheckpointMeasured, RunListed
-from landscope.contract.errors import CheckpointError, JobCancelled
+from landscope.contract.errors import CheckpointError, JobCancelled, ScriptError
 from landscope.contract.events import Partial, Progress
 from landscope.contract.job import CancelToken, EvaluateJob
-from landscope.project.data import FrozenBatch
 from landscope.project.defaults import MisfitError, accuracy, default_loss
 from landscope.project.evaluate import analyse
-from landscope.project.measure import measure
+from landscope.project.frozen import FrozenBatch
+from landscope.project.measure import measure, measure_repeatedly
 from landscope.project.subject import open_subject
 
 HEAD = """
@@ -353,3 +353,73 @@ def build_data():
 """
     found = measure(open_subject(project(text)), "train", CancelToken())
     assert found.samples == 4 and set(found.metrics) == {"accuracy"}
+
+
+def test_that_the_spread_of_a_random_model_is_said_and_part_of_the_standard_error(project):
+    subject = open_subject(project(NOISY))
+    assert any("standard deviation" in notice.sentence for notice in subject.notices)
+    once = measure(subject, "train", CancelToken())
+    losses = [measure(subject, "train", CancelToken(), draw=draw).loss for draw in range(5)]
+    spread = torch.tensor(losses, dtype=torch.float64).std().item()
+    found = measure_repeatedly(subject, "train", CancelToken())
+    assert found.loss == once.loss and math.isnan(once.loss_se) and found.loss_se == pytest.approx(spread)
+
+
+def test_that_a_state_kept_between_calls_is_told_from_randomness(project):
+    text = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell, self.out, self.hidden = nn.GRUCell(3, 4), nn.Linear(4, 2), None
+    def forward(self, x):
+        self.hidden = self.cell(x, self.hidden)
+        return self.out(self.hidden)
+
+def build_model():
+    return Net()
+
+def build_data():
+    return [(torch.ones(4, 3), torch.tensor([0, 1, 0, 1]))] * 2
+"""
+    subject = open_subject(project(text))
+    assert any("keeps something between its calls" in notice.sentence for notice in subject.notices)
+
+
+SINGLE = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.out, self.norm = nn.Linear(3, 2), nn.BatchNorm1d(2, track_running_stats=False)
+    def forward(self, x):
+        return self.norm(self.out(x))
+
+def build_model():
+    return Net()
+
+def build_data():
+    x = torch.arange(27.0).reshape(9, 3)
+    return [(x[i:i + ROWS], (x[i:i + ROWS, 0] > 9).long()) for i in range(0, 9, ROWS)]
+"""
+
+
+def test_that_a_last_batch_of_one_row_joins_the_one_before_where_it_must(project):
+    subject = open_subject(project(SINGLE.replace("ROWS", "4")))
+    assert [batch.size for batch in subject.data.batches("train")] == [4, 5]
+    assert [batch.title for batch in subject.data.batches("train")][-1] == "batch 2 of 2 (train)"
+    assert any("joined to the batch before" in notice.sentence for notice in subject.notices)
+    assert measure(subject, "train", CancelToken()).samples == 9
+    able = open_subject(project(SINGLE.replace("ROWS", "4").replace(", track_running_stats=False", "")))
+    assert [batch.size for batch in able.data.batches("train")] == [4, 4, 1]
+
+
+def test_that_a_layer_that_cannot_run_one_row_is_named(project):
+    with pytest.raises(
+        ScriptError, match=r"batch 1 of 9 \(train\) in layer norm \(BatchNorm1d\): Expected more"
+    ):
+        open_subject(project(SINGLE.replace("ROWS", "1")))

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from landscope.project.data import FrozenBatch
+from landscope.project.frozen import FrozenBatch
 
 _SCALARS = (str, int, float, type(None))
 """What may stand beside the tensors of a batch and is kept, if all batches agree on it."""
@@ -39,6 +39,17 @@ def recut(batches: Sequence[FrozenBatch], samples: Tensor, size: int) -> list[Fr
         dataclasses.replace(batches[0], value=value, size=len(group), index=index, total=len(groups))
         for index, (group, value) in enumerate(zip(groups, gathered, strict=True))
     ]
+
+
+def with_last_joined(batches: Sequence[FrozenBatch]) -> list[FrozenBatch]:
+    """The same samples with the last two batches as one.
+
+    Raises:
+        CannotRecutError: the batches do not join.
+    """
+    *others, before, last = batches
+    both = dataclasses.replace(before, value=_join([before.value, last.value]), size=before.size + last.size)
+    return [dataclasses.replace(batch, total=len(others) + 1) for batch in (*others, both)]
 
 
 def sample_count(batches: Sequence[FrozenBatch]) -> int:
