@@ -1,12 +1,13 @@
-"""Names of parameters and of files: prefixes that wrappers add, buffers, numbers and natural order."""
+"""Names of tensors: prefixes that wrappers add, parametrisations, and which are buffers."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 
+from landscope.checkpoints.file_names import is_special as is_special
+from landscope.checkpoints.file_names import natural_key as natural_key
 from landscope.checkpoints.records import TensorRecord
 
 _WRAPPERS = re.compile(r"(?:_orig_mod|_forward_module|_fsdp_wrapped_module|_checkpoint_wrapped_module)\.")
@@ -18,16 +19,6 @@ _PARAMETRISATIONS = (
 )
 _MODULE_PART = re.compile(r"(?:(?<=\.)|^)module\.")
 _BUFFER_NAMES = ("running_mean", "running_var", "num_batches_tracked", "position_ids")
-_SUFFIX = re.compile(r"(\.(pt|pth|ckpt|bin|safetensors|tar|pkl|pickle|th|gz|index|json))+$", re.IGNORECASE)
-_STEP = re.compile(
-    r"(?:^|[^a-z])(?:global[-_]?step|steps?|iterations?|iters?|it|checkpoint)[-_=]?(\d+)", re.IGNORECASE
-)
-_EPOCH = re.compile(r"(?:^|[^a-z])(?:epochs?|ep|e)[-_=]?(\d+)", re.IGNORECASE)
-_SHORT_STEP = re.compile(r"(?:^|[-_])s(\d+)", re.IGNORECASE)
-_SPECIAL = re.compile(r"(?:^|[^a-z])(best|last|final|latest|newest|current)(?:[^a-z]|$)", re.IGNORECASE)
-_INIT = re.compile(
-    r"(?:^|[^a-z])(init|initial|initialisation|initialization|start|untrained)(?:[^a-z]|$)", re.IGNORECASE
-)
 
 
 @dataclass(frozen=True)
@@ -95,48 +86,3 @@ def looks_like_buffer(name: str, integer: bool) -> bool:
 def parameters_of(tensors: Mapping[str, TensorRecord]) -> tuple[str, ...]:
     """Names of the entries that look like parameters, in file order."""
     return tuple(name for name, record in tensors.items() if not looks_like_buffer(name, record.is_integer))
-
-
-def stem_of(name: str) -> str:
-    """A checkpoint's name without its suffixes; the folder's name for ``checkpoint-10/model.safetensors``."""
-    path = PurePosixPath(name)
-    return _SUFFIX.sub("", path.parts[0] if len(path.parts) > 1 else path.name)
-
-
-def natural_key(name: str) -> tuple[tuple[int, int, str], ...]:
-    """Sort key under which ``epoch_2`` comes before ``epoch_10``."""
-    parts = re.split(r"(\d+)", name.lower())
-    return tuple((0, int(part), "") if part.isdigit() else (1, 0, part) for part in parts if part)
-
-
-def step_in(name: str) -> int | None:
-    """The step that a name states (``step_100``, ``checkpoint-9``, ``ckpt_e1_s50``)."""
-    return (
-        _number(_STEP, stem_of(name)) if _STEP.search(stem_of(name)) else _number(_SHORT_STEP, stem_of(name))
-    )
-
-
-def epoch_in(name: str) -> int | None:
-    """The epoch that a name states (``epoch=3``, ``ep12``)."""
-    return _number(_EPOCH, stem_of(name))
-
-
-def only_number_in(name: str) -> int | None:
-    """The number of a name that has exactly one (``model_20``)."""
-    numbers = re.findall(r"\d+", stem_of(name))
-    return int(numbers[0]) if len(numbers) == 1 else None
-
-
-def _number(pattern: re.Pattern[str], text: str) -> int | None:
-    found = pattern.findall(text)
-    return int(found[-1]) if found else None
-
-
-def is_special(name: str) -> bool:
-    """Whether the name is one of ``best``, ``last``, ``final``: a copy of some other checkpoint."""
-    return bool(_SPECIAL.search(stem_of(name)))
-
-
-def is_initial(name: str) -> bool:
-    """Whether the name says that the file holds the initialisation."""
-    return bool(_INIT.search(stem_of(name)))

@@ -100,8 +100,10 @@ def _sizes(values: Any) -> tuple[int, ...] | None:
     """Sizes or strides, None where no tensor can have such."""
     if not isinstance(values, (tuple, list)) or len(values) > _MOST_DIMENSIONS:
         return None
-    plain = all(type(value) is int and 0 <= value < _LARGEST for value in values)
-    return tuple(values) if plain else None
+    for value in values:
+        if type(value) is not int or not 0 <= value < _LARGEST:
+            return None
+    return tuple(values)
 
 
 def _view(
