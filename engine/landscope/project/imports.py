@@ -15,6 +15,15 @@ _KEPT = ("landscope", "landscope_app", "landscope_resources", "torch", "numpy", 
 _active: list[ScriptModules] = []
 
 
+def drop_loaded() -> None:
+    """Drop the modules of the project that was loaded before, and its folders from ``sys.path``.
+
+    Outside the surroundings of any script: what they put back at their end would bring the folders back.
+    """
+    while _active:
+        _active.pop().close()
+
+
 class ScriptModules:
     """The modules of one project in this process.
 
@@ -45,13 +54,11 @@ class ScriptModules:
         return stem if stem.isidentifier() and not taken else f"script_{stem}"
 
     def load(self) -> ModuleType:
-        """Import the script; modules of another project that was loaded before are dropped first.
+        """Import the script; ``drop_loaded`` must have made room.
 
         Raises:
             Exception: whatever the script raises.
         """
-        while _active:
-            _active.pop().close()
         _active.append(self)
         self._hide_namesakes()
         self._before = frozenset(sys.modules)

@@ -15,7 +15,7 @@ from landscope.contract.errors import ScriptError
 from landscope.contract.events import Notice
 from landscope.project.blame import adapter_hint, blaming, line_of
 from landscope.project.environment import Environment, put_randomness, read_randomness, seed_everything
-from landscope.project.imports import ScriptModules
+from landscope.project.imports import ScriptModules, drop_loaded
 from landscope.project.printing import Echo
 
 _SPLITS = ("train", "test")
@@ -160,6 +160,7 @@ def load_script(path: str | Path, *, seed: int = 0, arguments: tuple[str, ...] =
     file = Path(path)
     if not file.is_file():
         raise ScriptError(f"There is no script {file}.")
+    drop_loaded()
     modules = ScriptModules(file)
     environment = Environment(modules.script, modules.paths, seed, arguments)
     echo = Echo()

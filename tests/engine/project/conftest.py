@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from landscope.contract.options import DataOptions, EngineOptions, ProjectSpec
-from landscope.project.imports import _active
+from landscope.project.imports import drop_loaded
 from landscope.project.spec import load_project
 
 PLAIN = """
@@ -31,8 +31,7 @@ def own_configuration(tmp_path, monkeypatch):
     """Trust is remembered in a folder of the test's own; modules of its scripts are dropped afterwards."""
     monkeypatch.setenv("LANDSCOPE_CONFIG_DIR", str(tmp_path / "config"))
     yield
-    while _active:
-        _active.pop().close()
+    drop_loaded()
 
 
 @pytest.fixture

@@ -302,6 +302,17 @@ def test_that_two_projects_in_turn_do_not_collide(tmp_path):
     assert widths == [5, 7, 5]
 
 
+def test_that_a_script_loaded_again_finds_its_siblings_and_leaves_no_path(tmp_path):
+    before = list(sys.path)
+    for width in ("5", "6"):
+        shutil.copytree(PROJECTS / "siblings", tmp_path / "again", dirs_exist_ok=True)
+        (tmp_path / "again" / "app.py").write_text(f"WIDTH = {width}\n# {width * 20}\n")
+        subject = open_subject(trusted(tmp_path / "again" / "main.py"))
+        assert subject.model[0].out_features == int(width)
+    subject.close()
+    assert sys.path == before
+
+
 def test_that_odd_paths_load(tmp_path):
     folder = tmp_path / "模型 dir é #1"
     folder.mkdir()
