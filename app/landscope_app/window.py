@@ -245,7 +245,7 @@ class MainWindow(QMainWindow):
         self.workspace.view_changed.connect(self.history.touch)
         self._stack.addWidget(self.workspace)
         self.docks = Docks(self)
-        views = {
+        views: dict[str, Any] = {
             "project": CheckpointList(*made),
             "saturation": SaturationView(*made),
             "distance": DistanceView(*made),
@@ -255,6 +255,7 @@ class MainWindow(QMainWindow):
         }
         for name, view in views.items():
             self.docks.fill(name, view)
+        self.actions_of.connect_checkpoints(views["project"])
         self.workspace.show_kind("surface")
         gc.freeze()  # what is imported stays: a full collection over it would stop the window for 100 ms
 

@@ -16,6 +16,7 @@ from landscope_app.views import closing
 from landscope_app.work.opening import SAMPLE
 
 if TYPE_CHECKING:
+    from landscope_app.views.checkpoints import CheckpointList
     from landscope_app.window import MainWindow
     from landscope_app.workspace import Workspace
 
@@ -63,6 +64,11 @@ class WindowActions:
             "analysis.trust": lambda: self._with_project(self.ask_trust),
             "analysis.revoke": window.opener.revoke,
         }
+
+    def connect_checkpoints(self, view: CheckpointList) -> None:
+        """What the panel of checkpoints asks for."""
+        view.header.trust_pressed.connect(lambda: self._with_project(self.ask_about_trust))
+        view.header.weights_wanted.connect(self._window.opener.use_weights)
 
     def _view_handlers(self) -> dict[str, Callable[..., object]]:
         window = self._window
@@ -173,6 +179,17 @@ class WindowActions:
         from landscope_app.views.trust import TrustDialog
 
         TrustDialog(project, lambda: self._window.opener.trust(project), self._window).open()
+
+    def ask_about_trust(self, project: ProjectSpec) -> None:
+        """What the state of trust offers: to give it, to take it back, or to name a script first."""
+        from landscope_app.views.trust import RevokeDialog
+
+        if not project.script:
+            self.offer_setup(project)
+        elif project.trusted:
+            RevokeDialog(project, self._window.opener.revoke, self._window).open()
+        else:
+            self.ask_trust(project)
 
     def offer_setup(self, project: ProjectSpec) -> None:
         """Show the three steps from a folder of checkpoints to a project."""

@@ -80,6 +80,7 @@ class Workspace(QWidget):
         self.landscape.notice.connect(lambda sentence: context.tell("info", str(sentence)))
         context.selection.listen(self._selected)
         context.document.listen(lambda delta: self._soon() if isinstance(delta, RunListed) else None)
+        context.document.listen_state(self._soon)
         context.engines.hello.connect(lambda hello: bar.show_devices(hello.devices))
 
     def _show_kind(self, kind: str) -> None:

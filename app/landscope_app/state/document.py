@@ -103,6 +103,7 @@ class Document:
     def set_project(self, project: ProjectSpec) -> None:
         """The project's options changed."""
         self._recorder.describe(project=project)
+        self._tell_state()
 
     def keep_view(self, view: dict[str, Any]) -> None:
         """Remember the state of the window in the session; it is saved with it, but is no unsaved work."""

@@ -1,4 +1,4 @@
-"""Asking once per folder whether its code may run."""
+"""Asking once per folder whether its code may run, and taking that back."""
 
 from __future__ import annotations
 
@@ -44,6 +44,38 @@ class TrustDialog(QDialog):
         layout.setContentsMargins(22, 20, 22, 16)
         layout.setSpacing(10)
         for part in (heading, folder, body):
+            layout.addWidget(part)
+        layout.addSpacing(6)
+        layout.addWidget(buttons)
+        self.setMinimumWidth(480)
+
+
+class RevokeDialog(QDialog):
+    """Says what taking the trust back means. Open it with ``open()``."""
+
+    def __init__(self, project: ProjectSpec, revoked: Callable[[], object], parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Take the trust back?")
+        heading = QLabel(f"The script of “{Path(project.root).name}” may run")
+        heading.setProperty("heading", True)
+        body = QLabel(
+            "You said that you trust this folder. Taken back, what runs of its code is ended at once, and it "
+            "does not run any more. What was measured stays; files and distances need no trust."
+        )
+        folder = QLabel(project.root)
+        folder.setProperty("muted", True)
+        buttons = QDialogButtonBox()
+        buttons.addButton("Take the trust back", QDialogButtonBox.ButtonRole.AcceptRole)
+        buttons.addButton("Leave it trusted", QDialogButtonBox.ButtonRole.RejectRole).setDefault(True)
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        self.accepted.connect(revoked)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(22, 20, 22, 16)
+        layout.setSpacing(10)
+        for part in (heading, folder, body):
+            part.setWordWrap(True)
+            part.setTextFormat(Qt.TextFormat.PlainText)
             layout.addWidget(part)
         layout.addSpacing(6)
         layout.addWidget(buttons)

@@ -73,6 +73,25 @@ class Opener(QObject):
             ),
         )
 
+    def use_weights(self, name: str) -> None:
+        """Measure another set of weights (empty: the plain ones); numbers of two sets never meet."""
+        project = self._context.document.session.project
+        if project is None or project.weights == name:
+            return
+        changed = replace(project, weights=name)
+        self.show(changed, project.root)
+        said = f"the weights “{name}”" if name else "the plain weights"
+        self._context.tell("info", f"Measuring {said} now; what was measured with the others is not shown.")
+        self._keep(changed)
+
+    def _keep(self, project: ProjectSpec) -> None:
+        """Remember the person's choices beside the script, for the next time and for the command line."""
+        self._context.background.run(
+            lambda: _keep_choices(project),
+            lambda _done: None,
+            lambda error: self._context.tell("warning", error.sentence, error.detail),
+        )
+
     def change(self, change: Callable[[ProjectSpec], ProjectSpec]) -> None:
         """Change the project's options; later jobs use them."""
         project = self._context.document.session.project
@@ -154,6 +173,12 @@ def with_device(project: ProjectSpec, device: str) -> ProjectSpec:
 def is_session(path: str) -> bool:
     """Whether a path looks like a session file."""
     return Path(path).suffix.lower() in SESSION_ENDINGS
+
+
+def _keep_choices(project: ProjectSpec) -> None:
+    from landscope.project.keep import keep_choices
+
+    keep_choices(project)
 
 
 def _remember_trust(root: str) -> None:

@@ -67,7 +67,7 @@ def save_project(spec: ProjectSpec) -> Path:
     target = Path(spec.root) / FILE
     try:
         fresh = target.with_name(f".{FILE}.tmp")
-        fresh.write_text(_as_toml(spec), encoding="utf-8")
+        fresh.write_text(as_toml(spec), encoding="utf-8")
         fresh.replace(target)
     except OSError as error:
         raise OptionError(f"{target} cannot be written: {error.strerror}.") from error
@@ -182,7 +182,8 @@ def _sample() -> ProjectSpec:
     return found if isinstance(found, ProjectSpec) else load_project(found)
 
 
-def _as_toml(spec: ProjectSpec) -> str:
+def as_toml(spec: ProjectSpec) -> str:
+    """The text of a ``landscope.toml`` that says what differs from the defaults."""
     root = Path(spec.root)
     lines = [f"script = {_toml(_relative(spec.script, root))}"] if spec.script else []
     lines.append(f"runs = [{', '.join(_toml(_relative(run, root)) for run in spec.runs)}]")
