@@ -202,7 +202,9 @@ def _joint(found: list[Candidate]) -> Iterator[Candidate]:
         for depth in range(len(steps)):
             groups.setdefault(".".join(steps[:depth]), []).append(one)
     kept = {one.path for one in found}
-    for path, parts in groups.items():
+    deepest = {tuple(map(id, parts)): path for path, parts in groups.items()}
+    for path in deepest.values():
+        parts = groups[path]
         if len(parts) > 1 and path not in kept and sum(len(p.tensors) for p in parts) <= _MAX_ENTRIES:
             yield _joined(path, parts)
 

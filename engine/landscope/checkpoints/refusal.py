@@ -9,7 +9,7 @@ from landscope.checkpoints.fit import Fit
 from landscope.checkpoints.reference import Reference
 from landscope.checkpoints.wording import counted, shown, some
 
-_PARAMETRISED = re.compile(r"(\.parametrizations\.\w+\.original\d?|_orig|_g)$")
+_PARAMETRISED = re.compile(r"(?:^|\.)(parametrizations\.\w+\.original\d?|\w+_orig|weight_g)$")
 _ADAPTER = re.compile(r"\.lora_|\.hada_|\.ia3_|\.adapter_|^lora_")
 
 

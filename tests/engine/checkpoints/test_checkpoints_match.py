@@ -3,7 +3,7 @@
 import pytest
 import torch
 from torch import nn
-from torch.nn.utils.parametrizations import weight_norm
+from torch.nn.utils.parametrizations import spectral_norm, weight_norm
 
 from landscope.checkpoints.header import read_header
 from landscope.checkpoints.mappings import find_mappings
@@ -117,3 +117,132 @@ def test_that_both_spellings_of_weight_norm_fit(tmp_path):
     found = matched(tmp_path, stored, model)
     assert tuple(found.tensors["0.parametrizations.weight.original0"].shape) == (2, 1)
     assert "weight_norm names translated" in found.notes
+
+
+@pytest.mark.parametrize(
+    "rename",
+    [
+        lambda n: "model.module.net." + n,
+        lambda n: "module.module." + n,
+        lambda n: "_forward_module.model._orig_mod." + n,
+        lambda n: n.replace("body.", "body.module."),
+        lambda n: n.replace("body.", "body._orig_mod."),
+        lambda n: n.replace("body.0", "body._checkpoint_wrapped_module.0"),
+        lambda n: "_fsdp_wrapped_module." + n.replace("body.", "body._fsdp_wrapped_module."),
+    ],
+)
+def test_that_wrappers_are_seen_through_wherever_they_stand(tmp_path, state, rename):
+    assert_fits(matched(tmp_path, {rename(name): tensor for name, tensor in state.items()}), state)
+
+
+@pytest.mark.parametrize("wrapper", ["module", "_orig_mod", "net"])
+@pytest.mark.parametrize("stored", ["", "module.", "_orig_mod.", "module._orig_mod."])
+def test_that_the_model_may_be_wrapped_as_well(tmp_path, state, wrapper, stored):
+    model = nn.Module()
+    model.add_module(wrapper, Net())
+    found = matched(tmp_path, {stored + name: tensor for name, tensor in state.items()}, model)
+    assert set(found.tensors) == {f"{wrapper}.{name}" for name in state}
+
+
+def test_that_parts_saved_apart_are_put_together(tmp_path, state):
+    parts = {
+        part: {n.removeprefix(f"{part}."): t for n, t in state.items() if n.startswith(part)}
+        for part in ("body", "out")
+    }
+    found = matched(tmp_path, {"nets": parts, "optimizer": {"state": {}, "param_groups": []}})
+    assert_fits(found, state)
+    assert "weights taken from 'nets.body + out'" in found.notes
+
+
+def test_that_a_renamed_parameter_is_refused_with_both_names(tmp_path, state):
+    state["head.bias"] = state.pop("out.bias")
+    with pytest.raises(CheckpointError, match=r"missing: out\.bias; the file has head\.bias instead"):
+        matched(tmp_path, state)
+
+
+@pytest.mark.parametrize(
+    ("change", "shape"),
+    [(lambda w: w.T.contiguous(), r"\(4, 2\)"), (lambda w: w.reshape(-1), r"\(8,\)")],
+    ids=["transposed", "reshaped"],
+)
+def test_that_the_same_numbers_in_another_shape_are_another_shape(tmp_path, state, change, shape):
+    state["out.weight"] = change(state["out.weight"])
+    with pytest.raises(CheckpointError, match=rf"out\.weight has shape {shape}, the model wants \(2, 4\)"):
+        matched(tmp_path, state)
+
+
+def test_that_a_buffer_of_another_shape_refuses_the_file(tmp_path, state):
+    state["body.1.running_mean"] = torch.zeros(5)
+    with pytest.raises(CheckpointError, match=r"running_mean has shape \(5,\), the model wants \(4,\)"):
+        matched(tmp_path, state)
+
+
+def test_that_old_names_of_spectral_norm_fit_new_ones(tmp_path):
+    model = nn.Sequential(spectral_norm(nn.Linear(3, 2)))
+    stored = {"0.bias": torch.zeros(2), "0.weight_orig": torch.ones(2, 3), "0.weight_u": torch.ones(2)}
+    found = matched(tmp_path, stored | {"0.weight_v": torch.ones(3)}, model)
+    assert set(found.tensors) == set(model.state_dict())
+
+
+@pytest.mark.parametrize(
+    ("stored", "model", "says"),
+    [
+        (weight_norm(nn.Linear(3, 2)), nn.Linear(3, 2), "parametrise the model likewise"),
+        (nn.Linear(3, 2), weight_norm(nn.Linear(3, 2)), "the model is parametrised"),
+    ],
+)
+def test_that_parametrisations_on_one_side_only_are_explained(tmp_path, stored, model, says):
+    with pytest.raises(CheckpointError, match=says):
+        matched(tmp_path, stored.state_dict(), model)
+
+
+@pytest.mark.parametrize(
+    ("names", "says"),
+    [
+        (("base.q.lora_A.weight", "base.q.lora_B.weight"), "adapter"),
+        (("_fsdp_wrapped_module._flat_param",), "FULL_STATE_DICT"),
+    ],
+)
+def test_that_files_without_whole_weights_are_named_for_what_they_are(tmp_path, names, says):
+    with pytest.raises(CheckpointError, match=says):
+        matched(tmp_path, {name: torch.zeros(2, 2) for name in names})
+
+
+def test_that_partitions_of_deepspeed_are_named(tmp_path, state):
+    module = {name: torch.empty(0) for name in state}
+    with pytest.raises(CheckpointError, match="zero_to_fp32"):
+        matched(tmp_path, {"module": module, "param_shapes": [], "ds_version": "0.14"})
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda w: w.to_sparse(), "is sparse"),
+        (lambda w: w.to_sparse_csr(), "is sparse"),
+        (lambda w: w.to("meta"), "no data in the file"),
+        (lambda w: w.numpy(), "NumPy array"),
+        (lambda w: w.new_zeros(1).expand(2, 4), "claims more data"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:Sparse CSR")
+def test_that_a_tensor_that_cannot_be_read_refuses_the_file_by_name(tmp_path, state, make, says):
+    state["out.weight"] = make(state["out.weight"])
+    with pytest.raises(CheckpointError, match=rf"out\.weight .*{says}"):
+        matched(tmp_path, state)
+
+
+def test_that_an_optimizer_is_never_taken_for_weights(tmp_path, state):
+    model = Net()
+    optimizer = torch.optim.Adam(model.parameters())
+    sum(p.sum() for p in model.parameters()).backward()
+    optimizer.step()
+    torch.save({"opt": optimizer.state_dict(), "state": {"model": state}}, tmp_path / "b.pt")
+    assert [c.path for c in find_mappings(read_header(tmp_path / "b.pt"))] == ["state.model"]
+
+
+def test_that_modules_pickled_in_a_list_are_found(tmp_path, state):
+    model = Net()
+    model.load_state_dict(state)
+    found = matched(tmp_path, {"models": [nn.Linear(1, 1), nn.DataParallel(model)]})
+    assert_fits(found, state)
+    assert "weights taken from 'models.1'" in found.notes
