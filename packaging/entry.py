@@ -1,7 +1,7 @@
-"""The one executable of the packaged application: window, command line and host processes.
+"""The one executable of the packaged application: window, command line, hosts and readers of checkpoints.
 
-The window starts its hosts as ``Landscope --role=reader …``, since a packaged application knows no
-``python -m``.
+The window starts its hosts as ``Landscope --role=reader …``, and whoever reads checkpoints a guarded child as
+``Landscope --role=checkpoints …``, since a packaged application knows no ``python -m``.
 """
 
 from __future__ import annotations
@@ -10,7 +10,11 @@ import sys
 
 
 def main() -> int:
-    """Be a host when asked for a role, else the command line; returns the exit code."""
+    """Be what the role says, without one the command line; returns the exit code."""
+    if len(sys.argv) > 1 and sys.argv[1] == "--role=checkpoints":
+        from landscope.checkpoints.child import main as child
+
+        return child(sys.argv[2:])
     if len(sys.argv) > 1 and sys.argv[1].startswith("--role"):
         from landscope.runner.host import main as host
 

@@ -41,7 +41,10 @@ def _threads() -> set[object]:
 
 
 def _children() -> set[object]:
-    """Process ids of living children; Linux only. A zombie has ended and holds nothing."""
+    """Process ids of living children; Linux only. A zombie has ended and holds nothing.
+
+    Readers of checkpoints wait for more work, and end by themselves when none comes.
+    """
     if not sys.platform.startswith("linux"):
         return set()
     found: set[object] = set()
@@ -50,8 +53,15 @@ def _children() -> set[object]:
             numbers = (task / "children").read_text().split()
         except OSError:
             continue  # the thread has ended meanwhile
-        found |= {int(number) for number in numbers if not _is_zombie(number)}
+        found |= {int(number) for number in numbers if not _is_zombie(number) and not _is_reader(number)}
     return found
+
+
+def _is_reader(number: str) -> bool:
+    try:
+        return b"landscope.checkpoints.child" in Path(f"/proc/{number}/cmdline").read_bytes()
+    except OSError:
+        return True
 
 
 def _is_zombie(number: str) -> bool:

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import msgspec
+
 from landscope.checkpoints.entry import Entry, with_changes
 from landscope.checkpoints.identity import Fingerprint, fingerprint
 from landscope.checkpoints.names import is_special
@@ -28,6 +30,16 @@ class Listing:
         """Whether there are several checkpoints and all hold the same weights."""
         infos = self.listed.checkpoints
         return len(infos) > 1 and all(_SAME in "; ".join(info.notes) for info in infos[1:])
+
+
+def without(listed: RunListed, unreadable: Mapping[str, str]) -> RunListed:
+    """The list with some of its checkpoints among the others, each with its reason."""
+    lost = [info for info in listed.checkpoints if info.name in unreadable]
+    if not lost:
+        return listed
+    others = (with_changes(info, state="skipped", reason=unreadable[info.name]) for info in lost)
+    kept = tuple(info for info in listed.checkpoints if info.name not in unreadable)
+    return msgspec.structs.replace(listed, checkpoints=kept, others=(*listed.others, *others))
 
 
 def in_training_order(root: Path, run: str, entries: list[Entry]) -> Listing:

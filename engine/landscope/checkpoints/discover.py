@@ -2,62 +2,98 @@
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from landscope.checkpoints.agreement import agreeing
 from landscope.checkpoints.arrange import Listing, in_training_order
+from landscope.checkpoints.describe import SETTLED_S as SETTLED_S
 from landscope.checkpoints.entry import Entry, with_changes
+from landscope.checkpoints.facts import FileFacts
 from landscope.checkpoints.folder import checkpoint_files
-from landscope.checkpoints.header import Header, read_header
-from landscope.checkpoints.mappings import find_mappings, find_progress, find_uninitialised
-from landscope.checkpoints.match import Matched, Reference, match
+from landscope.checkpoints.guard import describe_file, describe_files
+from landscope.checkpoints.match import Matched, Reference, choose, match
 from landscope.checkpoints.names import plain_parametrisation, without_wrappers
-from landscope.checkpoints.records import TensorRecord, TruncatedError, unreadable
-from landscope.checkpoints.sniff import holds_no_weights, sniff
+from landscope.checkpoints.plain import LeftAlone
+from landscope.checkpoints.records import TensorRecord, unreadable
+from landscope.checkpoints.sniff import holds_no_weights
 from landscope.contract.deltas import CheckpointInfo, RunListed
 from landscope.contract.errors import CheckpointError
 from landscope.contract.frames import escaped
+from landscope.contract.job import CancelToken
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-SETTLED_S = 10.0
-"""A truncated file changed less than this many seconds ago is waited for; an older one is broken."""
+_FIRST_S = 0.25
+"""After this long the part of a list that is known is told."""
+_GROWTH = 4
+"""Then again whenever it has grown so many times: telling costs time, too."""
 
 
-def list_run(folder: str | Path, *, run: str = "", trusted: bool = False) -> RunListed:  # noqa: ARG001
+def list_run(folder: str | Path, *, run: str = "", trusted: bool = False, wanted: str = "") -> RunListed:  # noqa: ARG001
     """A run's checkpoints in training order, from the files alone; torch is not needed.
 
     Args:
         folder: the run's folder. run: its name, the folder's own if empty.
         trusted: has no influence; nothing in the files is ever run.
+        wanted: the set of weights to use where files hold several (see ``match``).
 
     Raises:
         CheckpointError: the folder cannot be read.
     """
-    return list_files(folder, run=run).listed
+    return list_files(folder, run=run, wanted=wanted).listed
 
 
-def list_files(folder: str | Path, *, run: str = "", reference: Reference | None = None) -> Listing:
+def list_files(
+    folder: str | Path,
+    *,
+    run: str = "",
+    reference: Reference | None = None,
+    wanted: str = "",
+    token: CancelToken | None = None,
+) -> Listing:
     """As ``list_run``, keeping the weights' places; with a ``reference`` every file is fitted to the model.
 
     Without one, files whose parameters differ from those of most files are skipped: they cannot be compared.
 
     Raises:
-        CheckpointError: the folder cannot be read.
+        CheckpointError: the folder cannot be read. JobCancelled: somebody cancelled.
     """
     root = Path(folder)
-    entries = [_entry(root, path, reference) for path in checkpoint_files(root)]
-    if reference is None:
-        entries = agreeing(entries)
-    return in_training_order(root, run or root.resolve().name, entries)
+    entries = list(_entries(root, reference, wanted, token))
+    return _listing(root, run, entries, reference)
 
 
-def load_state(folder: str | Path, checkpoint: str, *, trusted: bool = False) -> dict[str, Tensor]:  # noqa: ARG001
+def list_growing(
+    folder: str | Path, *, run: str = "", wanted: str = "", token: CancelToken | None = None
+) -> Iterator[RunListed]:
+    """As ``list_run``: first, if it takes longer, what is known so far, at last everything.
+
+    Raises:
+        CheckpointError: the folder cannot be read. JobCancelled: somebody cancelled.
+    """
+    root = Path(folder)
+    due, entries = time.monotonic() + _FIRST_S, list[Entry]()
+    told = 1
+    for entry in _entries(root, None, wanted, token):
+        entries.append(entry)
+        if len(entries) >= _GROWTH * told and time.monotonic() > due:
+            told = len(entries)
+            yield _listing(root, run, entries, None).listed
+    yield _listing(root, run, entries, None).listed
+
+
+def load_state(
+    folder: str | Path,
+    checkpoint: str,
+    *,
+    trusted: bool = False,  # noqa: ARG001
+    wanted: str = "",
+) -> dict[str, Tensor]:
     """The weights of one file without a model: its most likely mapping, prefixes of wrappers removed.
 
     Buffers are included; ``names.looks_like_buffer`` tells them apart. Entries that share a storage share it.
@@ -68,33 +104,58 @@ def load_state(folder: str | Path, checkpoint: str, *, trusted: bool = False) ->
     from landscope.checkpoints.read import load_tensors  # torch is only needed here
 
     root = Path(folder)
-    entry = _entry(root, root / checkpoint, None)
+    path = root / checkpoint
+    entry = _entry(root, path, describe_file(path), None, wanted)
     if entry.matched is None:
         raise CheckpointError(f"{checkpoint}: {entry.info.reason}")
-    return load_tensors(entry.matched.tensors)
+    return load_tensors(entry.matched.tensors, entry.parts)
 
 
-def _entry(root: Path, path: Path, reference: Reference | None) -> Entry:
-    """Read a file's header; whatever is wrong with it becomes its reason."""
+def _listing(root: Path, run: str, entries: list[Entry], reference: Reference | None) -> Listing:
+    agreed = agreeing(entries) if reference is None else entries
+    return in_training_order(root, run or root.resolve().name, agreed)
+
+
+def _entries(
+    root: Path, reference: Reference | None, wanted: str, token: CancelToken | None
+) -> Iterator[Entry]:
+    """The files of a folder, indexes first: the shards that they name are no checkpoints of their own."""
+    paths = checkpoint_files(root)
+    indexes = [path for path in paths if path.name.endswith(".index.json")]
+    shards: set[Path] = set()
+    for path, facts in zip(indexes, describe_files(indexes, token), strict=True):
+        shards |= {path.parent / name for name in facts.shards}
+        yield _entry(root, path, facts, reference, wanted)
+    known = shards | set(indexes)
+    others = [path for path in paths if path not in known] if known else paths
+    for path, facts in zip(others, describe_files(others, token), strict=True):
+        yield _entry(root, path, facts, reference, wanted)
+
+
+def _entry(root: Path, path: Path, facts: FileFacts, reference: Reference | None, wanted: str) -> Entry:
+    """Choose a file's weights; whatever is wrong with it becomes its reason."""
     name = path.relative_to(root).as_posix()
-    info = CheckpointInfo(name=escaped(name), state="skipped", size=_size(path))
+    size = sum(part.size for part in facts.parts if not part.path.endswith(b".json")) or _size(path)
+    info = CheckpointInfo(name=escaped(name), state="skipped", size=size)
     if info.name != name:
         return Entry(with_changes(info, reason="its name is not UTF-8: rename it"))
+    if facts.state != "ready":
+        return Entry(with_changes(info, state=facts.state, reason=facts.reason))
     try:
-        header = read_header(path, sniff(path))
-        return _ready(info, header, path, reference)
-    except TruncatedError as error:
-        recent = _age_s(path) < SETTLED_S
-        reason = _clause(error, path)
-        return Entry(with_changes(info, state="waiting" if recent else "skipped", reason=reason))
+        matched = _matched(facts, path.name, reference, wanted)
+        _check_readable(path.name, matched)
     except CheckpointError as error:
-        return Entry(with_changes(info, reason=_clause(error, path)))
-    except OSError as error:
-        return Entry(with_changes(info, reason=f"cannot be read ({error.strerror or error})"))
-
-
-def _clause(error: CheckpointError, path: Path) -> str:
-    return error.sentence.removeprefix(f"{path.name}: ")
+        reason = error.sentence.removeprefix(f"{path.name}: ").removeprefix("The file: ")
+        return Entry(with_changes(info, reason=reason))
+    info = with_changes(
+        info,
+        state="ready",
+        step=facts.step,
+        epoch=facts.epoch,
+        notes=(*facts.remarks, *matched.notes),
+        sets=matched.sets,
+    )
+    return Entry(info, matched, facts.parts)
 
 
 def _size(path: Path) -> int:
@@ -104,68 +165,40 @@ def _size(path: Path) -> int:
         return 0
 
 
-def _age_s(path: Path) -> float:
+def _matched(facts: FileFacts, name: str, reference: Reference | None, wanted: str) -> Matched:
+    reason = holds_no_weights(name)
+    if reference is None:
+        if reason:
+            raise CheckpointError(reason)
+        return _likeliest(facts, wanted)
     try:
-        return time.time() - path.stat().st_mtime
-    except OSError:
-        return float("inf")
+        return _without_foreign_state(match(facts.candidates(), reference, name, wanted))
+    except CheckpointError:
+        if reason:
+            raise CheckpointError(reason) from None
+        raise
 
 
-def _ready(info: CheckpointInfo, header: Header, path: Path, reference: Reference | None) -> Entry:
-    matched = _matched(header, path, reference)
-    step, epoch = find_progress(header)
-    if path.parent.name and "/" in info.name:
-        step, epoch = _trainer_progress(path.parent, step, epoch)
-    _check_readable(path, matched)
-    notes = (*header.remarks, *matched.notes)
-    return Entry(with_changes(info, state="ready", step=step, epoch=epoch, notes=notes), matched)
-
-
-def _matched(header: Header, path: Path, reference: Reference | None) -> Matched:
-    lazy = find_uninitialised(header)
-    if lazy:
-        raise CheckpointError(f"{path.name}: holds uninitialised (lazy) parameters, first {lazy}")
-    candidates = find_mappings(header)
-    reason = holds_no_weights(path.name)
-    if not candidates:
-        raise CheckpointError(f"{path.name}: {reason or _what_else(header)}")
-    if reference is not None:
-        try:
-            return match(candidates, reference, path.name)
-        except CheckpointError:
-            if reason:
-                raise CheckpointError(f"{path.name}: {reason}") from None
-            raise
-    if reason:
-        raise CheckpointError(f"{path.name}: {reason}")
-    chosen = candidates[0]
+def _likeliest(facts: FileFacts, wanted: str) -> Matched:
+    """The set to take without a model, its names as the bare model has them."""
+    chosen, sets = choose(facts.candidates(), wanted)
     bare, removed = without_wrappers(chosen.tensors)
     notes = tuple(f"removed prefix {prefix}" for prefix in removed)
     where = (f"weights taken from '{chosen.path}'",) if chosen.path else ()
     named = {plain_parametrisation(bare[name]): tensor for name, tensor in chosen.tensors.items()}
-    return Matched(named, {}, (*where, *notes))
+    return Matched(named, {}, (*where, *notes), sets)
 
 
-def _check_readable(path: Path, matched: Matched) -> None:
+def _without_foreign_state(matched: Matched) -> Matched:
+    """Extra state that is no plain data is left as the model has it, and said."""
+    left = {name: value for name, value in matched.extras.items() if isinstance(value, LeftAlone)}
+    notes = tuple(f"{name} kept from the model: the file's {why}" for name, why in left.items())
+    kept = {name: value for name, value in matched.extras.items() if name not in left}
+    return replace(matched, extras=kept, notes=(*matched.notes, *notes)) if left else matched
+
+
+def _check_readable(file: str, matched: Matched) -> None:
     for name, tensor in matched.tensors.items():
         problem = unreadable(tensor) if isinstance(tensor, TensorRecord) else ""
         if problem:
-            raise CheckpointError(f"{path.name}: {name} {problem}")
-
-
-def _what_else(header: Header) -> str:
-    keys = {str(key) for key in header.tree} if isinstance(header.tree, Mapping) else set()
-    if {"param_groups", "state"} <= keys:
-        return "optimizer state only, no weights"
-    if {"last_epoch", "_step_count"} & keys:
-        return "scheduler state only, no weights"
-    return "no weights found"
-
-
-def _trainer_progress(folder: Path, step: int | None, epoch: int | None) -> tuple[int | None, int | None]:
-    """Step of a Hugging Face folder from its ``trainer_state.json``."""
-    try:
-        stored = json.loads((folder / "trainer_state.json").read_text(encoding="utf-8"))
-        return int(stored["global_step"]), epoch
-    except (OSError, ValueError, KeyError, TypeError):
-        return step, epoch
+            raise CheckpointError(f"{file}: {name} {problem}")

@@ -7,16 +7,23 @@ from typing import Any
 
 import msgspec
 
+from landscope.checkpoints.facts import Part
 from landscope.checkpoints.match import Matched
 from landscope.contract.deltas import CheckpointInfo
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A file of a run: what is told about it and, when it is ready, its weights."""
+    """A file of a run: what is told about it and, when it is ready, its weights.
+
+    Attributes:
+        info: what is told. matched: its weights, None = it is not ready.
+        parts: the files that they lie in, as they were when they were described.
+    """
 
     info: CheckpointInfo
     matched: Matched | None = None
+    parts: tuple[Part, ...] = ()
 
 
 def with_changes(info: CheckpointInfo, **changes: Any) -> CheckpointInfo:

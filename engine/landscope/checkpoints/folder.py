@@ -1,50 +1,46 @@
-"""Which files of a folder are checkpoints: single files, sharded ones, and one per numbered sub-folder."""
+"""Which files of a folder may be checkpoints: the folder's own, and one per sub-folder named like one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
 from pathlib import Path
 
-from landscope.checkpoints.names import natural_key
-from landscope.checkpoints.sniff import is_candidate, read_index
+from landscope.checkpoints.file_names import is_initial, is_special, natural_key
+from landscope.checkpoints.sniff import DISTRIBUTED, is_candidate
 from landscope.contract.errors import CheckpointError
 
-_FOLDER_FILES = (
+FOLDER_FILES = (
     "model.safetensors.index.json",
     "pytorch_model.bin.index.json",
     "model.safetensors",
     "pytorch_model.bin",
+    DISTRIBUTED,
 )
 
 
 def checkpoint_files(root: Path) -> list[Path]:
     """Files that may be checkpoints, in natural order: the folder's own and one per ``checkpoint-N/``.
 
+    No file is opened. Shards are among them: which file is one is told by its index.
+
     Raises:
         CheckpointError: the folder cannot be read.
     """
     try:
-        children = sorted(root.iterdir(), key=lambda p: natural_key(p.name))
+        with os.scandir(root) as found:
+            children = sorted(found, key=lambda child: natural_key(child.name))
     except OSError as error:
         raise CheckpointError(f"{root}: the folder cannot be read ({error.strerror or error})") from error
-    files = [path for path in children if path.is_file() and is_candidate(path)]
-    folders = [_folder_checkpoint(path) for path in children if path.is_dir() and _numbered(path)]
-    shards = {shard for path in files if path.name.endswith(".index.json") for shard in _shards(path)}
-    return [path for path in files if path.name not in shards] + [
-        path for path in folders if path is not None
-    ]
+    paths = [(child, root / child.name) for child in children]
+    files = [path for child, path in paths if is_candidate(path) and child.is_file()]
+    folders = [_folder_checkpoint(path) for child, path in paths if _like_one(child.name) and child.is_dir()]
+    return files + [path for path in folders if path is not None]
 
 
-def _numbered(folder: Path) -> bool:
-    return folder.name[-1:].isdigit() and not folder.name.startswith(".")
+def _like_one(folder: str) -> bool:
+    """Whether a folder's name says that it is one checkpoint of several: a number, or such as ``best``."""
+    return not folder.startswith(".") and (folder[-1:].isdigit() or is_special(folder) or is_initial(folder))
 
 
 def _folder_checkpoint(folder: Path) -> Path | None:
-    return next((folder / name for name in _FOLDER_FILES if (folder / name).is_file()), None)
-
-
-def _shards(index: Path) -> Iterable[str]:
-    try:
-        return read_index(index).values()
-    except (ValueError, OSError):
-        return ()
+    return next((folder / name for name in FOLDER_FILES if (folder / name).is_file()), None)

@@ -1,49 +1,52 @@
-"""Whether two checkpoints hold the same weights, told from the checksums that zip archives carry anyway."""
+"""Whether two checkpoints hold the same weights, told from the checksums of their bytes."""
 
 from __future__ import annotations
 
+import hashlib
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+from landscope.checkpoints.facts import Part
 from landscope.checkpoints.mappings import Weights
 from landscope.checkpoints.names import without_wrappers
-from landscope.checkpoints.records import Storage
+from landscope.contract.errors import CheckpointError
 
 Fingerprint = tuple[tuple[str, str, tuple[int, ...], int, int], ...]
-_SMALL = 32 << 20
+
+_BLOCK = 1 << 20
+
+
+def sha256_of(parts: Iterable[Part]) -> str:
+    """SHA-256, hexadecimal, of a file, or of several one after the other in the order given.
+
+    Raises:
+        CheckpointError: one cannot be read.
+    """
+    digest = hashlib.sha256()
+    for part in parts:
+        try:
+            with part.file.open("rb") as file:
+                while block := file.read(_BLOCK):
+                    digest.update(block)
+        except OSError as error:
+            raise CheckpointError(f"{part.file.name}: cannot be read ({error.strerror or error})") from error
+    return digest.hexdigest()
 
 
 def fingerprint(tensors: Mapping[str, Weights]) -> Fingerprint | None:
-    """A value that is equal for equal weights; None where telling would mean to read more than 32 MiB."""
+    """A value that is equal for equal weights; None where some bytes have no known checksum."""
     bare, _ = without_wrappers(tensors)
-    cost = sum(_bytes_to_read(tensor) for tensor in tensors.values())
-    if cost > _SMALL:
-        return None
-    known: dict[Storage, int] = {}
-    return tuple(sorted(_one(bare[name], tensor, known) for name, tensor in tensors.items()))
+    rows = [_one(bare[name], tensor) for name, tensor in tensors.items()]
+    return None if None in rows else tuple(sorted(row for row in rows if row is not None))
 
 
-def _bytes_to_read(tensor: Weights) -> int:
-    if isinstance(tensor, np.ndarray) or tensor.storage is None or tensor.storage.crc is not None:
-        return 0
-    return tensor.storage.size
-
-
-def _one(name: str, tensor: Weights, known: dict[Storage, int]) -> tuple[str, str, tuple[int, ...], int, int]:
+def _one(name: str, tensor: Weights) -> tuple[str, str, tuple[int, ...], int, int] | None:
     if isinstance(tensor, np.ndarray):
         return (name, str(tensor.dtype), tensor.shape, zlib.crc32(np.ascontiguousarray(tensor).tobytes()), 0)
     if tensor.storage is None:
         return (name, tensor.dtype, tensor.shape, 0, 0)
-    if tensor.storage not in known:
-        known[tensor.storage] = _checksum(tensor.storage)
-    return (name, tensor.dtype, tensor.shape, known[tensor.storage], tensor.start)
-
-
-def _checksum(storage: Storage) -> int:
-    if storage.crc is not None:
-        return storage.crc
-    with storage.file.open("rb") as file:
-        file.seek(storage.offset)
-        return zlib.crc32(file.read(storage.size))
+    if tensor.storage.crc is None:
+        return None
+    return (name, tensor.dtype, tensor.shape, tensor.storage.crc, tensor.start)

@@ -4,76 +4,142 @@ from __future__ import annotations
 
 import warnings
 import zlib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from landscope.checkpoints.header import Header, read_header
-from landscope.checkpoints.mappings import Candidate, Weights, find_mappings, find_progress
+from landscope.checkpoints.facts import Part
+from landscope.checkpoints.mappings import Weights
 from landscope.checkpoints.records import ITEM_SIZES, Quantised, Storage, TensorRecord, unreadable
+from landscope.checkpoints.unpickle import DtypeName
 from landscope.contract.errors import CheckpointError
 
 _BLOCK = 1 << 24
 
 
-@dataclass(frozen=True)
-class CheckpointContent:
-    """What a file holds; numbers stay on disk until ``load_tensors``.
-
-    Attributes:
-        header: the description of the file.
-        candidates: mappings that may be weights, the most likely first.
-        step, epoch: as stored, None = the file does not say.
-        notes: clauses for the person.
-    """
-
-    header: Header
-    candidates: tuple[Candidate, ...]
-    step: int | None
-    epoch: int | None
-    notes: tuple[str, ...]
-
-
-def read_tensors(path: Path, *, trusted: bool = False) -> CheckpointContent:  # noqa: ARG001
-    """Describe a checkpoint file and its mappings of tensors.
-
-    Args:
-        path: the file.
-        trusted: has no influence on these formats, none of which needs code to be read.
-
-    Raises:
-        CheckpointError: the file cannot be read; one sentence.
-    """
-    header = read_header(path)
-    step, epoch = find_progress(header)
-    return CheckpointContent(header, find_mappings(header), step, epoch, header.remarks)
-
-
-def load_tensors(tensors: Mapping[str, Weights]) -> dict[str, Tensor]:
+def load_tensors(tensors: Mapping[str, Weights], parts: Iterable[Part] = ()) -> dict[str, Tensor]:
     """Read tensors from their files into CPU memory; entries that share a storage keep sharing it.
 
+    Args:
+        tensors: names to places. parts: the files as they were when the places were found.
+
     Raises:
-        CheckpointError: a tensor cannot be read, or its bytes do not have the checksum that the file states.
+        CheckpointError: a tensor cannot be read, its bytes do not have the checksum that the file states, or
+            a file has changed.
     """
-    storages: dict[tuple[Path, int, int], Tensor] = {}
-    files: dict[Path, BinaryIO] = {}
-    try:
+    check_unchanged(parts)
+    with _Files() as files:
+        storages: dict[Storage, Tensor] = {}
         return {name: _load(name, value, storages, files) for name, value in tensors.items()}
-    except OSError as error:
-        raise CheckpointError(f"A checkpoint file cannot be read ({error.strerror or error})") from error
-    finally:
-        for file in files.values():
+
+
+def stream_tensors(
+    tensors: Mapping[str, Weights], parts: Iterable[Part] = ()
+) -> Iterator[tuple[str, Tensor]]:
+    """As ``load_tensors``, one after the other in the order of the files, each storage in memory only once.
+
+    A tensor shares its memory with others of its storage; whoever keeps it keeps all of that.
+
+    Raises:
+        CheckpointError: as ``load_tensors``; tensors given before may have been of a damaged file (see
+            ``check_bytes``).
+    """
+    check_unchanged(parts)
+    groups: dict[Storage | None, list[str]] = {}
+    for name, value in tensors.items():
+        groups.setdefault(value.storage if isinstance(value, TensorRecord) else None, []).append(name)
+    with _Files() as files:
+        for place in sorted(groups, key=_in_file_order):
+            storages: dict[Storage, Tensor] = {}
+            for name in groups[place]:
+                yield name, _load(name, tensors[name], storages, files)
+
+
+def _in_file_order(place: Storage | None) -> tuple[str, int]:
+    return (str(place.file), place.offset) if place else ("", 0)
+
+
+def check_bytes(tensors: Mapping[str, Weights], parts: Iterable[Part] = ()) -> None:
+    """Read everything once in blocks, to know that it can be read and is what the checksums say.
+
+    Raises:
+        CheckpointError: as ``load_tensors``.
+    """
+    check_unchanged(parts)
+    places = {v.storage for v in tensors.values() if isinstance(v, TensorRecord) and v.storage is not None}
+    block = memoryview(bytearray(_BLOCK))
+    with _Files() as files:
+        for place in sorted(places, key=_in_file_order):
+            if place.crc is not None:
+                _read_into(files.of(place.file), place, lambda _begin, size: block[:size])
+
+
+def load_value(value: Any, parts: Iterable[Part] = ()) -> Any:
+    """Extra state with its tensors read, on the CPU.
+
+    Raises:
+        CheckpointError: as ``load_tensors``.
+    """
+    check_unchanged(parts)
+    with _Files() as files:
+        return _loaded(value, {}, files)
+
+
+def _loaded(value: Any, storages: dict[Storage, Tensor], files: _Files) -> Any:
+    if isinstance(value, TensorRecord):
+        return _load("extra state", value, storages, files)
+    if isinstance(value, DtypeName):
+        return getattr(torch, value, value)
+    if isinstance(value, dict):
+        return {key: _loaded(one, storages, files) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(_loaded(one, storages, files) for one in value)
+    return value
+
+
+class _Files:
+    """The files of one reading, opened when first needed and closed together."""
+
+    def __init__(self) -> None:
+        self._open: dict[Path, BinaryIO] = {}
+
+    def __enter__(self) -> _Files:
+        return self
+
+    def __exit__(self, _kind: object, error: object, _trace: object) -> None:
+        for file in self._open.values():
             file.close()
+        if isinstance(error, OSError):
+            sentence = f"A checkpoint file cannot be read ({error.strerror or error})"
+            raise CheckpointError(sentence) from error
+
+    def of(self, path: Path) -> BinaryIO:
+        """An open file."""
+        if path not in self._open:
+            self._open[path] = path.open("rb", buffering=0)
+        return self._open[path]
 
 
-def _load(
-    name: str, value: Weights, storages: dict[tuple[Path, int, int], Tensor], files: dict[Path, BinaryIO]
-) -> Tensor:
+def check_unchanged(parts: Iterable[Part]) -> None:
+    """Make sure that files are as they were when they were described.
+
+    Raises:
+        CheckpointError: one has changed or is gone.
+    """
+    for part in parts:
+        try:
+            now = Part.of(part.file)
+        except OSError as error:
+            raise CheckpointError(f"{part.file.name}: cannot be read ({error.strerror or error})") from error
+        if now != part:
+            raise CheckpointError(f"{part.file.name}: has changed since it was listed: list the run again")
+
+
+def _load(name: str, value: Weights, storages: dict[Storage, Tensor], files: _Files) -> Tensor:
     if isinstance(value, np.ndarray):
         return torch.from_numpy(np.array(value, dtype=value.dtype.newbyteorder("=")))
     problem = unreadable(value)
@@ -81,15 +147,9 @@ def _load(
         where = value.storage.file.name if value.storage else "The file"
         raise CheckpointError(f"{where}: {name} {problem}")
     place = value.storage
-    key = (place.file, place.offset, place.size)
-    if key not in storages:
-        file = (
-            files.setdefault(place.file, place.file.open("rb"))
-            if place.file not in files
-            else files[place.file]
-        )
-        storages[key] = _read_storage(file, place, ITEM_SIZES[value.dtype])
-    tensor = _view(value, storages[key])
+    if place not in storages:
+        storages[place] = _read_storage(files.of(place.file), place, ITEM_SIZES[value.dtype])
+    tensor = _view(value, storages[place])
     if value.quantised is None:
         return tensor
     return _dequantised(tensor, value.quantised, lambda record: _load(name, record, storages, files))
@@ -109,21 +169,33 @@ def _read_storage(file: BinaryIO, place: Storage, item: int) -> Tensor:
     """All bytes of a storage, checked against its CRC (torch never does: a flipped bit loads silently)."""
     raw = torch.empty(place.size, dtype=torch.uint8)
     into = memoryview(raw.numpy())  # type: ignore[arg-type]
+    _read_into(file, place, lambda begin, size: into[begin : begin + size])
+    if place.swapped and item > 1:
+        swapped = raw.numpy().reshape(-1, item)[:, ::-1].copy()
+        raw = torch.from_numpy(swapped.reshape(-1))
+    return raw
+
+
+def _read_into(file: BinaryIO, place: Storage, target: Callable[[int, int], memoryview]) -> None:
+    """Read a storage in blocks, each where ``target(begin, size)`` says; check its CRC."""
     file.seek(place.offset)
     crc = 0
     for begin in range(0, place.size, _BLOCK):
-        part = into[begin : begin + _BLOCK]
-        if file.readinto(part) != len(part):  # type: ignore[attr-defined]
-            raise CheckpointError(f"{place.file.name}: truncated: still being written?")
+        part = target(begin, min(_BLOCK, place.size - begin))
+        _fill(file, part, place)
         crc = zlib.crc32(part, crc)
     if place.crc is not None and crc != place.crc:
         raise CheckpointError(
             f"{place.file.name}: its bytes do not match their checksum; the file is damaged"
         )
-    if place.swapped and item > 1:
-        swapped = raw.numpy().reshape(-1, item)[:, ::-1].copy()
-        raw = torch.from_numpy(swapped.reshape(-1))
-    return raw
+
+
+def _fill(file: BinaryIO, part: memoryview, place: Storage) -> None:
+    while part:
+        count = file.readinto(part)  # type: ignore[attr-defined]
+        if not count:
+            raise CheckpointError(f"{place.file.name}: truncated: still being written?")
+        part = part[count:]
 
 
 def _view(record: TensorRecord, raw: Tensor) -> Tensor:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 import torch
 from torch import Tensor, nn
 
-from landscope.checkpoints.arrange import Listing
+from landscope.checkpoints.arrange import Listing, without
 from landscope.checkpoints.discover import list_files
+from landscope.checkpoints.facts import Part
+from landscope.checkpoints.identity import sha256_of
 from landscope.checkpoints.match import Matched, Reference
-from landscope.checkpoints.read import load_tensors
+from landscope.checkpoints.read import check_bytes, load_tensors, load_value, stream_tensors
 from landscope.contract.deltas import RunListed
 from landscope.contract.errors import CheckpointError, OptionError, TrustError
 from landscope.contract.events import Notice
@@ -47,13 +50,18 @@ class Subject:
         self.model = self._prepared(self._notice)
         self._initial = {n: b.detach().cpu().clone() for n, b in _buffers(self.model).items()}
         self._hashes: dict[str, str] = {}
+        self._checked: set[str] = set()
+        self._unreadable: dict[str, str] = {}
         self._listing = self._list()
         self.random = self._try_out()
 
     @property
     def listed(self) -> RunListed:
-        """The run's checkpoints in order, fitted to the model, and those that do not fit."""
-        listed = self._listing.listed
+        """The run's checkpoints in order, fitted to the model, and those that do not fit.
+
+        One that could not be read when it was needed is among the latter from then on.
+        """
+        listed = without(self._listing.listed, self._unreadable)
         infos = tuple(
             msgspec.structs.replace(info, sha256=self._hashes.get(info.name, ""))
             for info in listed.checkpoints
@@ -68,7 +76,8 @@ class Subject:
     def refresh(self) -> RunListed:
         """Look at the folder again."""
         self._listing = self._list()
-        self._hashes.clear()
+        for known in (self._hashes, self._checked, self._unreadable):
+            known.clear()
         return self.listed
 
     def state(self, checkpoint: str) -> dict[str, Tensor]:
@@ -79,7 +88,8 @@ class Subject:
         Raises:
             CheckpointError: no such checkpoint, or it cannot be read.
         """
-        read = load_tensors(self._matched(checkpoint).tensors)
+        with self._told(checkpoint) as (matched, parts):
+            read = load_tensors(matched.tensors, parts)
         wanted = {**_parameters(self.model), **_buffers(self.model)}
         return {
             name: read[name].to(tensor.dtype) if name in read else self._initial[name].clone()
@@ -97,12 +107,18 @@ class Subject:
 
     def load_into(self, model: nn.Module, checkpoint: str) -> None:
         """As ``load``, into a replica."""
-        state = self.state(checkpoint)
-        with torch.no_grad():
-            for name, tensor in {**_buffers(model), **dict(model.named_parameters())}.items():
-                tensor.copy_(state[name])
+        targets = {**_parameters(model), **_buffers(model)}
+        with self._told(checkpoint) as (matched, parts), torch.no_grad():
+            if checkpoint not in self._checked:  # a damaged file must not leave a model half loaded
+                check_bytes(matched.tensors, parts)
+                self._checked.add(checkpoint)
+            for name, tensor in stream_tensors(matched.tensors, parts):
+                targets.pop(name).copy_(tensor)
+            extras = {name: load_value(value, parts) for name, value in matched.extras.items()}
+            for name, tensor in targets.items():
+                tensor.copy_(self._initial[name])
         modules = dict(model.named_modules())
-        for name, value in self._matched(checkpoint).extras.items():
+        for name, value in extras.items():
             with self.script.blaming(f"set_extra_state() of {name}"):
                 modules[name.rpartition(".")[0]].set_extra_state(value)
 
@@ -139,17 +155,14 @@ class Subject:
         return self._prepared(lambda _sentence: None)
 
     def sha256(self, checkpoint: str) -> str:
-        """SHA-256 of a checkpoint's file (of the index, if it is sharded), hexadecimal; read once.
+        """SHA-256 of a checkpoint's file (of all its files, if it has several), hexadecimal; read once.
 
         Raises:
             CheckpointError: it cannot be read.
         """
         if checkpoint not in self._hashes:
-            try:
-                with (Path(self.folder) / checkpoint).open("rb") as file:
-                    self._hashes[checkpoint] = hashlib.file_digest(file, "sha256").hexdigest()
-            except OSError as error:
-                raise CheckpointError(f"{checkpoint}: cannot be read ({error.strerror or error})") from error
+            with self._told(checkpoint) as (_, parts):
+                self._hashes[checkpoint] = sha256_of(parts)
         return self._hashes[checkpoint]
 
     def close(self) -> None:
@@ -168,7 +181,9 @@ class Subject:
     def _list(self) -> Listing:
         if not self.run:
             return Listing(RunListed(run="", folder="", checkpoints=()), {})
-        listing = list_files(self.folder, run=self.run, reference=Reference.of(self.model))
+        listing = list_files(
+            self.folder, run=self.run, reference=Reference.of(self.model), wanted=self.project.weights
+        )
         if listing.all_identical:
             self._notice(
                 f"All checkpoints of {self.run} have identical weights: were references to one "
@@ -184,13 +199,19 @@ class Subject:
         self.notices.extend(trial.notices)
         return trial.random
 
-    def _matched(self, checkpoint: str) -> Matched:
+    @contextlib.contextmanager
+    def _told(self, checkpoint: str) -> Iterator[tuple[Matched, tuple[Part, ...]]]:
+        """The weights of a checkpoint and their files; if reading fails, the list says so from then on."""
         entry = self._listing.entries.get(checkpoint)
         if entry is None:
             raise CheckpointError(f"The run {self.run} has no checkpoint {checkpoint!r}.")
         if entry.matched is None:
             raise CheckpointError(f"{checkpoint}: {entry.info.reason}")
-        return entry.matched
+        try:
+            yield entry.matched, entry.parts
+        except CheckpointError as error:
+            self._unreadable[checkpoint] = error.sentence.removeprefix(f"{Path(checkpoint).name}: ")
+            raise
 
 
 def open_subject(project: ProjectSpec, run: str = "", *, like: Subject | None = None) -> Subject:

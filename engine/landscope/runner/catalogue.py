@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from landscope.contract import job as j
 from landscope.contract.deltas import Provenance
-from landscope.contract.events import Done, Notice, Partial, Update
+from landscope.contract.events import SCRIPT_RUNS, Done, Notice, Partial, Progress, Update
 from landscope.contract.options import ProjectSpec
 
 if TYPE_CHECKING:
@@ -29,19 +29,21 @@ def title(job: j.AnyJob) -> str:
 
 
 def _list(job: j.ListJob, _bench: Bench, token: j.CancelToken) -> Updates:
-    from landscope.checkpoints.discover import list_run
+    from landscope.checkpoints.discover import list_growing
     from landscope.project.spec import run_names
 
     for name, folder in run_names(job.project).items():
         if job.runs and name not in job.runs:
             continue
         token.check()
-        yield Partial(delta=list_run(Path(folder), run=name, trusted=job.project.trusted))
+        for listed in list_growing(Path(folder), run=name, wanted=job.project.weights, token=token):
+            yield Partial(delta=listed)
 
 
 def _probe(job: j.ProbeJob, bench: Bench, token: j.CancelToken) -> Updates:
     from landscope.project.probe import probe
 
+    yield Progress(done=0, total=0, what=SCRIPT_RUNS)
     subject = bench.subject(job.project, _first_run(job.project))
     token.check()
     yield from subject.notices
@@ -70,12 +72,17 @@ def _on_subject(load: Callable[[], Callable[..., Iterator[Update]]]) -> Callable
         from landscope.runner.facts import facts
 
         analyse = load()
+        if not bench.holds(job.project, job.run):
+            yield Progress(done=0, total=0, what=SCRIPT_RUNS)
         subject = bench.subject(job.project, job.run)
         token.check()
         yield from _first_time(subject.notices)
-        yield Partial(delta=subject.listed)
+        listed = subject.listed
+        yield Partial(delta=listed)
         yield Partial(delta=Provenance(facts=facts(subject)))
         yield from analyse(subject, job, token)
+        if subject.listed.others != listed.others:  # some could not be read when they were needed
+            yield Partial(delta=subject.listed)
 
     return run
 

@@ -1,0 +1,148 @@
+"""One checkpoint file as plain facts, torch is not needed; runs in the guarded child."""
+
+from __future__ import annotations
+
+import json
+import time
+import zlib
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import BinaryIO, Literal
+
+from landscope.checkpoints.facts import FileFacts, Packer, Part
+from landscope.checkpoints.folder import FOLDER_FILES
+from landscope.checkpoints.header import Header, read_header
+from landscope.checkpoints.mappings import Candidate, find_mappings, find_uninitialised, why_no_mapping
+from landscope.checkpoints.progress import find_progress
+from landscope.checkpoints.records import Storage, TruncatedError
+from landscope.checkpoints.sniff import holds_no_weights, read_index, sniff
+from landscope.contract.errors import CheckpointError
+
+SETTLED_S = 10.0
+"""A file changed less than this many seconds ago may still be being written."""
+TOO_LARGE = "describing it needs more memory than the description of a file may take"
+_TRAINER_STATE = "trainer_state.json"
+_LARGEST_STATE = 64 << 20
+_BLOCK = 1 << 20
+
+
+def describe(path: Path, *, check: bool = True) -> FileFacts:
+    """What a file holds, or why it cannot be used; never raises for what the file contains.
+
+    Args:
+        path: the file. check: read all bytes once, to compare them with their checksums and to know
+            those of files that state none.
+    """
+    try:
+        before = Part.of(path)
+        facts = _described(path, before, check)
+        return facts if Part.of(path) == before else _refused(path, "waiting", "still being written")
+    except TruncatedError as error:
+        recent = time.time() - path.stat().st_mtime < SETTLED_S
+        return _refused(path, "waiting" if recent else "skipped", error.sentence)
+    except CheckpointError as error:
+        short = isinstance(error.__cause__, MemoryError)
+        return _refused(path, "skipped", TOO_LARGE if short else error.sentence)
+    except OSError as error:
+        return FileFacts(state="skipped", reason=f"cannot be read ({error.strerror or error})")
+
+
+def _refused(path: Path, state: Literal["waiting", "skipped"], sentence: str) -> FileFacts:
+    """A file that cannot be used. One with shards has no parts: what it lacks may come without its change."""
+    shards = _shards(path)
+    reason = sentence.removeprefix(f"{path.name}: ")
+    return FileFacts(state=state, reason=reason, shards=shards, parts=() if shards else (Part.of(path),))
+
+
+def _shards(path: Path) -> tuple[str, ...]:
+    """Files that an index names; none if it cannot be read, which ``read_header`` tells."""
+    if not path.name.endswith(".index.json"):
+        return ()
+    try:
+        return tuple(sorted(set(read_index(path).values())))
+    except ValueError:
+        return ()
+
+
+def _described(path: Path, own: Part, check: bool) -> FileFacts:
+    header = read_header(path, sniff(path))
+    candidates = _candidates(header)
+    step, epoch = find_progress(header)
+    packer = Packer()
+    sets = tuple(packer.packed(candidate) for candidate in candidates)
+    state = _trainer_state(path)
+    files = {path: own}
+    for storage in packer.storages:
+        if storage.file not in files:
+            files[storage.file] = Part.of(storage.file)
+    storages = list(_checked(packer.storages)) if check else packer.storages
+    order = {file: index for index, file in enumerate(files)}
+    return FileFacts(
+        state="ready",
+        kind=header.kind,
+        step=_global_step(state) or step if state else step,
+        epoch=epoch,
+        remarks=header.remarks,
+        shards=_shards(path),
+        parts=(*files.values(), *([Part.of(state)] if state else [])),
+        storages=[(order[s.file], s.offset, s.size, s.crc, s.swapped) for s in storages],
+        sets=sets,
+    )
+
+
+def _candidates(header: Header) -> tuple[Candidate, ...]:
+    lazy = find_uninitialised(header)
+    if lazy:
+        raise CheckpointError(f"holds uninitialised (lazy) parameters, first {lazy}")
+    found = find_mappings(header)
+    if not found:
+        raise CheckpointError(holds_no_weights(header.path.name) or why_no_mapping(header))
+    return found
+
+
+def _trainer_state(path: Path) -> Path | None:
+    """The ``trainer_state.json`` beside the weights of a Hugging Face folder."""
+    state = path.with_name(_TRAINER_STATE)
+    if path.name in FOLDER_FILES and state.is_file() and state.stat().st_size <= _LARGEST_STATE:
+        return state
+    return None
+
+
+def _global_step(state: Path) -> int | None:
+    try:
+        return int(json.loads(state.read_text(encoding="utf-8"))["global_step"])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+
+
+def _checked(storages: list[Storage]) -> Iterator[Storage]:
+    """The storages with the checksums of their bytes.
+
+    Raises:
+        CheckpointError: a checksum is not the one that the file states. TruncatedError: bytes are missing.
+    """
+    files: dict[Path, BinaryIO] = {}
+    try:
+        for storage in storages:
+            if storage.file not in files:
+                files[storage.file] = storage.file.open("rb")
+            crc = _crc(files[storage.file], storage)
+            if storage.crc is not None and crc != storage.crc:
+                raise CheckpointError("its bytes do not match their checksum; the file is damaged")
+            yield replace(storage, crc=crc)
+    finally:
+        for file in files.values():
+            file.close()
+
+
+def _crc(file: BinaryIO, storage: Storage) -> int:
+    file.seek(storage.offset)
+    crc, left = 0, storage.size
+    while left:
+        block = file.read(min(left, _BLOCK))
+        if not block:
+            raise TruncatedError("truncated: still being written?")
+        crc = zlib.crc32(block, crc)
+        left -= len(block)
+    return crc
