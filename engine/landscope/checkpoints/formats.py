@@ -62,6 +62,7 @@ _BY_NAME: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\.dvc$"), "DVC pointer, not the file itself: run dvc pull"),
     (re.compile(r"\.distcp$"), "part of a distributed checkpoint whose .metadata is missing"),
 )
+_SHARD = re.compile(r"[-_.](\d{3,6})-of-(\d{3,6})\.\w+$")
 _PARTIAL = re.compile(r"\.(part|partial|crdownload|download|incomplete|tmp|temp|aria2|filepart|opdownload)$")
 _PICKLE = re.compile(
     rb"(\x80[\x02-\x05]|\((dp?|lp?)\d|\(i[\w.]+\n|c[\w.]+\n[\w.]+\n|[\]}](q\x00|\.|\()|\x80\x01)"
@@ -86,6 +87,14 @@ def partial_download(name: str) -> bool:
 def by_name(name: str) -> str:
     """What a file of that name is, empty when its name says nothing."""
     return next((reason for pattern, reason in _BY_NAME if pattern.search(name.lower())), "")
+
+
+def only_a_part(name: str) -> str:
+    """Why a file of that name is no whole checkpoint (``model-00001-of-00002.bin``), empty if it may be."""
+    found = _SHARD.search(name)
+    if found is None or int(found[2]) < 2:
+        return ""
+    return f"part {int(found[1])} of {int(found[2])} of a sharded checkpoint whose index.json is missing"
 
 
 def by_content(path: Path, head: bytes) -> str:

@@ -81,6 +81,11 @@ class Candidate:
         return len(self.tensors) < len(self.extras)
 
 
+def is_integer(tensor: Weights) -> bool:
+    """Whether the values are integers or booleans."""
+    return tensor.is_integer if isinstance(tensor, TensorRecord) else tensor.dtype.kind in "biu"
+
+
 def is_average(name: str) -> bool:
     """Whether a name says that it is a moving average of the weights."""
     return bool(_AVERAGED.search(name))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from landscope.checkpoints.fit import Fit, fits_of
-from landscope.checkpoints.mappings import Candidate, Weights, elements
+from landscope.checkpoints.mappings import Candidate, Weights, elements, is_integer
 from landscope.checkpoints.records import TensorRecord
 from landscope.checkpoints.reference import Reference
 from landscope.checkpoints.refusal import refusal, why_no_model
@@ -89,9 +89,10 @@ def choose(candidates: Iterable[Candidate], wanted: str = "") -> tuple[Candidate
     Raises:
         CheckpointError: there are no weights, or the wanted set is not there.
     """
-    found = tuple(candidate for candidate in candidates if not candidate.is_joint)
+    apart = [candidate for candidate in candidates if not candidate.is_joint]
+    found = [one for one in apart if not all(map(is_integer, one.tensors.values()))]
     if not found:
-        raise CheckpointError("The file: no weights found")
+        raise CheckpointError(f"The file: {'only integers, ' if apart else ''}no weights found")
     enough = _PLAUSIBLE_SHARE * max(map(elements, found))
     likely = [c for c in found if c is found[0] or (elements(c) >= enough and not c.is_stray)]
     chosen = found[0]

@@ -200,7 +200,8 @@ def _subclass(
 
 def _local_part(whole: TensorRecord, state: Any) -> TensorRecord:
     """The tensor behind a DTensor that one process holds alone; a part of one is refused."""
-    local = state.get("_local_tensor") if isinstance(state, dict) else None
+    attributes = state[-1] if isinstance(state, tuple) and state else state
+    local = attributes.get("_local_tensor") if isinstance(attributes, dict) else None
     if isinstance(local, TensorRecord) and local.shape == whole.shape:
         return local
     part = f" {local.shape}" if isinstance(local, TensorRecord) else ""

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable
 
 from landscope.checkpoints.fit import Fit
+from landscope.checkpoints.records import TensorRecord, unreadable
 from landscope.checkpoints.reference import Reference
-from landscope.checkpoints.wording import counted, shown, some
+from landscope.checkpoints.wording import shown, some
 
 _PARAMETRISED = re.compile(r"(?:^|\.)(parametrizations\.\w+\.original\d?|\w+_orig|weight_g)$")
 _ADAPTER = re.compile(r"\.lora_|\.hada_|\.ia3_|\.adapter_|^lora_")
@@ -20,7 +21,7 @@ def refusal(file: str, best: Fit | None, reference: Reference) -> str:
     if best.unreadable:
         name, problem = best.unreadable[0]
         return f"{file}: {shown(name)} {problem}"
-    why = why_no_model(best.candidate.tensors)
+    why = why_no_model(best.candidate.tensors) or ("" if best.tensors else _first_problem(best))
     if why:
         return f"{file}: {why}"
     if best.wrong:
@@ -44,11 +45,17 @@ def why_no_model(names: Iterable[str]) -> str:
     return ""
 
 
+def _first_problem(best: Fit) -> str:
+    """Why a tensor cannot be read in a file that knows no name of the model."""
+    records = ((name, t) for name, t in best.candidate.tensors.items() if isinstance(t, TensorRecord))
+    return next((f"{shown(name)} {why}" for name, t in records if (why := unreadable(t))), "")
+
+
 def _missing(best: Fit, reference: Reference) -> str:
-    tensors = counted(len(best.candidate.tensors), "tensor")
     if not best.tensors:
-        have = some(tuple(best.candidate.tensors))
-        return f"none of its {tensors} ({have}) has a name that the model knows"
+        return (
+            f"no tensor has a name that the model knows; the file has {some(tuple(best.candidate.tensors))}"
+        )
     total = len(reference.parameters)
     missing = f"{len(best.missing)} of {total} parameters of the model are missing: {some(best.missing)}"
     return missing + _explanation(best)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import Path, PureWindowsPath
 from typing import TYPE_CHECKING, Any
@@ -13,8 +12,6 @@ from landscope.contract.errors import CheckpointError
 
 if TYPE_CHECKING:
     from landscope.checkpoints.header import Header
-
-_PART = re.compile(r"[-_.](\d{3,6})-of-(\d{3,6})\.\w+$")
 
 
 def read_sharded(path: Path, read: Callable[[Path], Header]) -> tuple[dict[str, Any], tuple[str, ...]]:
@@ -61,11 +58,3 @@ def _shard_path(index: Path, shard: str) -> Path:
     if not path.is_file():
         raise CheckpointError(f"{index.name}: the shard {shown(shard)!r} is missing")
     return path
-
-
-def why_only_a_part(name: str) -> str:
-    """Why a file of that name is no whole checkpoint (``model-00001-of-00002.bin``), empty if it may be."""
-    found = _PART.search(name)
-    if found is None or int(found[2]) < 2:
-        return ""
-    return f"part {int(found[1])} of {int(found[2])} of a sharded checkpoint whose index.json is missing"

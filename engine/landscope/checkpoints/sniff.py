@@ -7,14 +7,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from landscope.checkpoints.formats import SUFFIXES, by_content, by_name, partial_download, unknown
+from landscope.checkpoints.formats import (
+    SUFFIXES,
+    by_content,
+    by_name,
+    only_a_part,
+    partial_download,
+    unknown,
+)
 
 Kind = Literal["zip", "legacy", "safetensors", "index", "distributed", "unusable", "truncated", "ignored"]
 
 DISTRIBUTED = ".metadata"
 """The file that makes a folder a checkpoint of torch.distributed.checkpoint."""
 LEGACY_MAGIC = 0x1950A86A20F9469CFC6C.to_bytes(10, "little")
-_NOT_WEIGHTS = ("optimizer", "scheduler", "rng_state", "training_args", "scaler", "optim")
+_NOT_WEIGHTS = ("optimizer", "scheduler", "rng_state", "random_states", "training_args", "scaler", "optim")
 _HEAD = 512
 _MAX_INDEX = 64 << 20
 
@@ -34,6 +41,8 @@ def is_candidate(path: Path) -> bool:
         return name == DISTRIBUTED
     if name.endswith(".index.json"):
         return True
+    if name.endswith(".distcp"):
+        return not path.with_name(DISTRIBUTED).exists()
     return name.endswith(SUFFIXES) or path.suffix == "" or bool(by_name(name))
 
 
@@ -60,7 +69,7 @@ def sniff(path: Path) -> Sniffed:
 
 
 def _sniff_head(path: Path, head: bytes) -> Sniffed:
-    if head[:4] == b"PK\x03\x04":
+    if head[:4] == b"PK\x03\x04" and not path.name.lower().endswith(".distcp"):
         return Sniffed("zip")  # what kind of archive is told by its members, when it is opened
     if LEGACY_MAGIC in head[:32]:
         return Sniffed("legacy")
@@ -77,9 +86,11 @@ def _sniff_head(path: Path, head: bytes) -> Sniffed:
 def holds_no_weights(name: str) -> str:
     """Why a file of that name is never a set of weights (``optimizer.pt``), empty if it may be one."""
     stem = name.lower().split(".")[0]
+    if stem.endswith("optim_states"):
+        return "optimizer state only, no weights"
     found = next((word for word in _NOT_WEIGHTS if stem.startswith(word)), "")
-    what = found.removesuffix("_state").replace("_", " ")
-    return f"{what} state only, no weights" if found else ""
+    what = found.removesuffix("_states").removesuffix("_state").replace("_", " ")
+    return f"{what} state only, no weights" if found else only_a_part(name)
 
 
 def read_index(path: Path) -> dict[str, str]:
