@@ -13,7 +13,7 @@ from played import CASES, Played, copied, trusted
 from test_host_process import Client
 
 from landscope.contract import job as j
-from landscope.contract.deltas import CheckpointMeasured
+from landscope.contract.deltas import CheckpointMeasured, RunListed
 from landscope.contract.events import Hello, Log, Started
 from landscope.project.spec import load_project, run_names
 
@@ -57,6 +57,15 @@ def test_that_a_script_says_which_arguments_it_wants_and_is_given_them(tmp_path)
     assert "usage: train.py [-h]" in asked.ending.detail
     told = msgspec.structs.replace(project, arguments=tuple(expected["needs_arguments"].split()))
     assert losses(Played(j.EvaluateJob(project=told, run=RUN))) == pytest.approx(expected["loss"], rel=1e-5)
+
+
+def test_that_the_averaged_weights_can_be_chosen(tmp_path):
+    project, _, expected = copied("05_model_and_ema", tmp_path)
+    for name in ("model_ema", "averaged"):
+        chosen = msgspec.structs.replace(project, weights=name)
+        played = Played(j.EvaluateJob(project=chosen, run=RUN))
+        assert losses(played) == pytest.approx(expected["loss_ema"], rel=1e-5)
+        assert {info.sets for info in played.last(RunListed).checkpoints} == {("model_ema", "model")}
 
 
 def test_that_a_last_batch_of_one_row_is_joined_where_the_model_needs_it(tmp_path):
