@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
 
 from landscope.checkpoints.entry import Entry, with_changes
+from landscope.checkpoints.file_names import is_special
 from landscope.checkpoints.identity import Fingerprint, fingerprint
-from landscope.checkpoints.names import is_special
 from landscope.checkpoints.order import Placed, in_order
 from landscope.contract.deltas import CheckpointInfo, RunListed
 
@@ -50,7 +50,10 @@ def in_training_order(root: Path, run: str, entries: list[Entry]) -> Listing:
     aliases = _aliases(prints)
     files = [Placed(e.info.name, e.info.step, e.info.epoch) for e in ready if e.info.name not in aliases]
     placed, lost = in_order(files)
-    infos = [_finished(by_name[file.name].info, file, aliases) for file in placed]
+    own: dict[str, list[str]] = {}
+    for alias, target in aliases.items():
+        own.setdefault(target, []).append(alias)
+    infos = [_finished(by_name[file.name].info, file, own.get(file.name, ())) for file in placed]
     infos = _say_identical(infos, prints)
     for info in infos:
         by_name[info.name] = replace(by_name[info.name], info=info)
@@ -69,9 +72,8 @@ def _aliases(prints: Mapping[str, Fingerprint | None]) -> dict[str, str]:
     return {n: ordinary[p] for n, p in prints.items() if is_special(n) and p is not None and p in ordinary}
 
 
-def _finished(info: CheckpointInfo, place: Placed, aliases: Mapping[str, str]) -> CheckpointInfo:
-    own = tuple(alias for alias, target in aliases.items() if target == info.name)
-    return with_changes(info, step=place.step, epoch=place.epoch, aliases=own)
+def _finished(info: CheckpointInfo, place: Placed, aliases: Iterable[str]) -> CheckpointInfo:
+    return with_changes(info, step=place.step, epoch=place.epoch, aliases=tuple(aliases))
 
 
 def _say_identical(

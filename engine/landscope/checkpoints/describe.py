@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 import zlib
 from collections.abc import Iterator
@@ -17,12 +16,12 @@ from landscope.checkpoints.mappings import Candidate, find_mappings, find_uninit
 from landscope.checkpoints.progress import find_progress
 from landscope.checkpoints.records import Storage, TruncatedError
 from landscope.checkpoints.sniff import holds_no_weights, read_index, sniff
+from landscope.checkpoints.trainer_state import TRAINER_STATE, TrainerState, read_trainer_state
 from landscope.contract.errors import CheckpointError
 
 SETTLED_S = 10.0
 """A file changed less than this many seconds ago may still be being written."""
 TOO_LARGE = "describing it needs more memory than the description of a file may take"
-_TRAINER_STATE = "trainer_state.json"
 _LARGEST_STATE = 64 << 20
 _BLOCK = 1 << 20
 
@@ -72,6 +71,7 @@ def _described(path: Path, own: Part, check: bool) -> FileFacts:
     packer = Packer()
     sets = tuple(packer.packed(candidate) for candidate in candidates)
     state = _trainer_state(path)
+    told = read_trainer_state(state) if state else TrainerState()
     files = {path: own}
     for storage in packer.storages:
         if storage.file not in files:
@@ -81,9 +81,9 @@ def _described(path: Path, own: Part, check: bool) -> FileFacts:
     return FileFacts(
         state="ready",
         kind=header.kind,
-        step=_global_step(state) or step if state else step,
+        step=step if told.step is None else told.step,
         epoch=epoch,
-        remarks=header.remarks,
+        remarks=(*header.remarks, *told.notes),
         shards=_shards(path),
         parts=(*files.values(), *([Part.of(state)] if state else [])),
         storages=[(order[s.file], s.offset, s.size, s.crc, s.swapped) for s in storages],
@@ -103,17 +103,10 @@ def _candidates(header: Header) -> tuple[Candidate, ...]:
 
 def _trainer_state(path: Path) -> Path | None:
     """The ``trainer_state.json`` beside the weights of a Hugging Face folder."""
-    state = path.with_name(_TRAINER_STATE)
+    state = path.with_name(TRAINER_STATE)
     if path.name in FOLDER_FILES and state.is_file() and state.stat().st_size <= _LARGEST_STATE:
         return state
     return None
-
-
-def _global_step(state: Path) -> int | None:
-    try:
-        return int(json.loads(state.read_text(encoding="utf-8"))["global_step"])
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return None
 
 
 def _checked(storages: list[Storage]) -> Iterator[Storage]:
@@ -130,7 +123,7 @@ def _checked(storages: list[Storage]) -> Iterator[Storage]:
             crc = _crc(files[storage.file], storage)
             if storage.crc is not None and crc != storage.crc:
                 raise CheckpointError("its bytes do not match their checksum; the file is damaged")
-            yield replace(storage, crc=crc)
+            yield storage if storage.crc is not None else replace(storage, crc=crc)
     finally:
         for file in files.values():
             file.close()

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
-from landscope.checkpoints.file_names import is_initial, is_special, natural_key
-from landscope.checkpoints.sniff import DISTRIBUTED, is_candidate
+from landscope.checkpoints.file_names import epoch_in, is_initial, is_special, natural_key, step_in
+from landscope.checkpoints.sniff import DISTRIBUTED, holds_no_weights, is_candidate
 from landscope.contract.errors import CheckpointError
 
 FOLDER_FILES = (
@@ -15,7 +16,11 @@ FOLDER_FILES = (
     "model.safetensors",
     "pytorch_model.bin",
     DISTRIBUTED,
+    "adapter_model.safetensors",
+    "adapter_model.bin",
 )
+_MODEL = re.compile(r"(model|pytorch_model|diffusion_pytorch_model|weights|checkpoint|mp_rank_00)(?![a-z])")
+_INNER = ("pytorch_model", "pytorch_model_fsdp_0", "mp_rank_00", "model", "unwrapped_model")
 
 
 def checkpoint_files(root: Path) -> list[Path]:
@@ -42,5 +47,27 @@ def _like_one(folder: str) -> bool:
     return not folder.startswith(".") and (folder[-1:].isdigit() or is_special(folder) or is_initial(folder))
 
 
-def _folder_checkpoint(folder: Path) -> Path | None:
-    return next((folder / name for name in FOLDER_FILES if (folder / name).is_file()), None)
+def _folder_checkpoint(folder: Path, inner: tuple[str, ...] = _INNER) -> Path | None:
+    """The file with a folder's weights: of a known name, or the only one if the folder says how far it is."""
+    known = next((folder / name for name in FOLDER_FILES if (folder / name).is_file()), None)
+    if known is not None or not (_says_progress(folder.name) or not inner):
+        return known
+    found = [p for p in _children(folder) if p.suffix and is_candidate(p) and not holds_no_weights(p.name)]
+    files = [path for path in found if path.is_file()]
+    models = files if len(files) == 1 else [path for path in files if _MODEL.match(path.name.lower())]
+    if len(models) == 1:
+        return models[0]
+    below = (folder / name for name in inner if (folder / name).is_dir())
+    return next((path for one in below if (path := _folder_checkpoint(one, ()))), None)
+
+
+def _children(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir())
+    except OSError:
+        return []
+
+
+def _says_progress(folder: str) -> bool:
+    counted = folder.isdigit() or step_in(folder) is not None or epoch_in(folder) is not None
+    return counted or is_special(folder) or is_initial(folder)

@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from landscope.checkpoints.file_names import is_special as is_special
-from landscope.checkpoints.file_names import natural_key as natural_key
 from landscope.checkpoints.records import TensorRecord
 
 _WRAPPERS = re.compile(r"(?:_orig_mod|_forward_module|_fsdp_wrapped_module|_checkpoint_wrapped_module)\.")

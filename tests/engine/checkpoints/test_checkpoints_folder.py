@@ -1,6 +1,9 @@
 """A folder: its files in training order, each with one state, copies recognised."""
 
+import json
 import os
+import shutil
+from pathlib import Path
 
 import pytest
 import torch
@@ -172,3 +175,66 @@ def test_that_lazy_parameters_without_shapes_are_refused(tmp_path):
 def test_that_a_missing_folder_is_one_sentence(tmp_path):
     with pytest.raises(CheckpointError, match="cannot be read"):
         list_run(tmp_path / "nowhere")
+
+
+def test_that_the_logged_loss_of_a_trainer_is_told(tmp_path):
+    folder = tmp_path / "checkpoint-20"
+    folder.mkdir()
+    save_file(state(0), folder / "model.safetensors")
+    log = [{"step": 10, "loss": 2.0}, {"step": 20, "loss": 1.23456}, {"step": 20, "eval_loss": 1.5}]
+    later = {"step": 30, "loss": 0.1}
+    content = {"global_step": 20, "log_history": [*log, later, {"step": 20, "loss": float("nan")}]}
+    (folder / "trainer_state.json").write_text(json.dumps(content))
+    (info,) = list_run(tmp_path).checkpoints
+    assert info.step == 20 and info.notes == ("logged loss 1.235", "logged eval_loss 1.5")
+
+
+@pytest.mark.parametrize(
+    "content", ["", "[]", "{", '{"global_step": "x"}', '{"global_step": -1, "log_history": {}}', "[" * 5000]
+)
+def test_that_a_damaged_trainer_state_does_not_matter(tmp_path, content):
+    folder = tmp_path / "checkpoint-20"
+    folder.mkdir()
+    save_file(state(0), folder / "model.safetensors")
+    (folder / "trainer_state.json").write_text(content)
+    (info,) = list_run(tmp_path).checkpoints
+    assert info.step == 20 and info.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("folders", "file", "others"),
+    [
+        (
+            ("global_step10", "global_step20"),
+            "mp_rank_00_model_states.pt",
+            ["zero_pp_rank_0_mp_rank_00_optim_states.pt"],
+        ),
+        (("iter_0000100", "iter_0000200"), "mp_rank_00/model_optim_rng.pt", []),
+        (("checkpoint_1", "checkpoint_2"), "pytorch_model/mp_rank_00_model_states.pt", ["optimizer.bin"]),
+        (("step_100", "step_200"), "weights.pt", ["random_states_0.pkl"]),
+        (("epoch_5", "epoch_10"), "model.ckpt", ["ema.ckpt"]),
+    ],
+)
+def test_that_folders_of_trainers_are_one_checkpoint_each(tmp_path, folders, file, others):
+    for number, folder in enumerate(folders):
+        for name in (file, *others):
+            path = tmp_path / folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            torch.save({"module": state(number)}, path)
+    assert names(list_run(tmp_path)) == [f"{folder}/{file}" for folder in folders]
+
+
+def test_that_folders_of_several_runs_are_no_checkpoints(tmp_path):
+    for seed in (1, 2):
+        (tmp_path / f"seed_{seed}").mkdir()
+        save(tmp_path / f"seed_{seed}", ["final.pt"])
+    assert names(list_run(tmp_path)) == []
+
+
+def test_that_distributed_folders_are_one_checkpoint_each(tmp_path):
+    data = Path(__file__).parents[2] / "data" / "checkpoints" / "dcp" / "step_100"
+    for step in (9, 10):
+        shutil.copytree(data, tmp_path / f"step_{step}")
+    listed = list_run(tmp_path)
+    assert names(listed) == ["step_9/.metadata", "step_10/.metadata"]
+    assert not listed.others
