@@ -225,6 +225,7 @@ class MainWindow(QMainWindow):
         self.opener.opened.connect(self._project_opened)
         self.opener.trust_wanted.connect(self.actions_of.ask_trust)
         self.opener.script_wanted.connect(self.actions_of.offer_setup)
+        self.analyses.script_failed.connect(self.actions_of.offer_help)
         self.files.opened.connect(self._session_opened)
         self.files.view_wanted.connect(lambda: context.document.keep_view(self._whole_view()))
 

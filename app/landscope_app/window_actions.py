@@ -13,6 +13,7 @@ import landscope
 from landscope.contract.options import ProjectSpec
 from landscope_app.hosts.job_table import JobRow
 from landscope_app.views import closing
+from landscope_app.work.analyses import SCRIPT_ERRORS
 from landscope_app.work.opening import SAMPLE
 
 if TYPE_CHECKING:
@@ -190,6 +191,12 @@ class WindowActions:
             RevokeDialog(project, self._window.opener.revoke, self._window).open()
         else:
             self.ask_trust(project)
+
+    def offer_help(self, row: JobRow) -> None:
+        """Beside the error of a script: the way to what helps."""
+        text = SCRIPT_ERRORS[row.error]
+        act = self.ask_about_trust if row.error == "TrustError" else self.offer_setup
+        self._window.notice.offer(text, lambda: self._with_project(act))
 
     def offer_setup(self, project: ProjectSpec) -> None:
         """Show the three steps from a folder of checkpoints to a project."""

@@ -8,7 +8,8 @@ import msgspec
 import numpy as np
 import pytest
 from fake_session import RUNS, all_deltas
-from window_fakes import ENDLESS, FAILING, PLANE, QUICK, fake_host, project, settle, wait_until
+from PySide6.QtWidgets import QPushButton
+from window_fakes import ARGUMENTS, ENDLESS, FAILING, PLANE, QUICK, fake_host, project, settle, wait_until
 
 from landscope.contract.events import Event, Partial
 from landscope.contract.job import PlaneJob
@@ -16,6 +17,8 @@ from landscope.contract.options import LandscapeOptions, ProjectSpec
 from landscope.session.model import SAMPLED
 from landscope_app.hosts.engines import Engines
 from landscope_app.theme.colors import DARK
+from landscope_app.views.setup_panel import SetupPanel
+from landscope_app.views.trust import RevokeDialog, TrustDialog
 from landscope_app.window import MainWindow
 from landscope_app.work.context import Context
 
@@ -240,3 +243,56 @@ def test_that_an_automatic_plane_stops_after_its_preview_and_offers_the_rest(win
     left = window.analyses.refinement("skip-random")
     assert (left.points, left.grid) == (5, 9)
     assert all("cancelled" not in line.sentence for line in window.context.document.session.log)
+
+
+def test_that_the_error_of_a_script_that_wants_arguments_offers_to_give_them(window):
+    opened(window, ARGUMENTS)
+    wait_until(lambda: window.notice.isVisible())
+    offer = next(b for b in window.notice.findChildren(QPushButton) if b.text() == "Give arguments…")
+    assert offer.isVisible()
+    offer.click()
+    panel = window.findChild(SetupPanel)
+    assert panel.isVisible()
+    panel.close()
+    window.context.tell("error", "Something else.")
+    assert not offer.isVisible()
+
+
+def test_that_other_weights_are_measured_anew_and_kept_for_the_next_time(window, tmp_path):
+    root = tmp_path / "study"
+    root.mkdir()
+    window.opener.show(msgspec.structs.replace(spec(QUICK), root=str(root), script=str(root / "m.py")))
+    wait_until(lambda: window.workspace is not None and window.workspace.isVisible())
+    feed(window)
+    assert window.context.document.session.saturation
+    window.opener.use_weights("model_ema")
+    assert window.context.document.session.project.weights == "model_ema"
+    assert not window.context.document.session.saturation
+    assert "model_ema" in window.notice.sentence
+    wait_until(lambda: (root / "landscope.toml").exists())
+    assert 'weights = "model_ema"' in (root / "landscope.toml").read_text()
+
+
+def test_that_the_state_of_trust_leads_to_giving_and_taking_it(window):
+    opened(window, QUICK, trusted=True)
+    header = window.docks.all["project"].widget().header
+    wait_until(lambda: header.trust.text() == "trusted · runs code")
+    header.trust.click()
+    dialog = window.findChild(RevokeDialog)
+    assert dialog.isVisible()
+    dialog.accept()
+    wait_until(lambda: header.trust.text() == "not trusted · files only")
+    header.trust.click()
+    assert window.findChild(TrustDialog).isVisible()
+    window.findChild(TrustDialog).reject()
+
+
+def test_that_a_single_checkpoint_opens_its_folder(window, tmp_path):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "step_1.pt").write_bytes(b"x" * 2000)
+    window.open_dropped([str(tmp_path / "run" / "step_1.pt")])
+    wait_until(lambda: window.context.document.session.project is not None)
+    assert window.context.document.session.project.root == str(tmp_path / "run")
+    assert window.context.document.session.project.runs == (str(tmp_path / "run"),)
+    wait_until(lambda: window.findChild(SetupPanel) is not None)
+    window.findChild(SetupPanel).close()

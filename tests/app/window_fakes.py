@@ -15,7 +15,7 @@ from landscope.contract.options import DataOptions, LandscapeOptions, ProjectSpe
 from landscope_app.hosts.bridge import EngineHost
 
 SCRIPT = Path(__file__).parents[1] / "data" / "window" / "fake_host.py"
-QUICK, ENDLESS, DEAF, DYING, FAILING, PLANE, NOISY, TORRENT = range(8)
+QUICK, ENDLESS, DEAF, DYING, FAILING, PLANE, NOISY, TORRENT, IMPORTING, ARGUMENTS = range(10)
 
 
 def fake_host(_role: str = "engine", _python: str = "") -> EngineHost:

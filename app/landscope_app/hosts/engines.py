@@ -17,6 +17,7 @@ from landscope_app.hosts.titles import LANDSCAPE, READER, STATISTICS, queue_of, 
 STOPPED = "Stopped at once; what was measured stays."
 GOES_ON = "; what was measured stays, and the engine starts again."
 GIVEN_UP = "; it did so again and again, so what waits for it was cancelled and what was measured stays."
+STOP_AFTER_S = 2.0
 _CRASHES_IN_A_ROW = 3
 _CRASH_WINDOW_S = 20.0
 HostMaker = Callable[[str, str], EngineHost]
@@ -80,11 +81,23 @@ class Engines(QObject):
     def cancel(self, name: str, because: str = "") -> None:
         """Ask a job to stop; it shows "Stopping…" at once. ``because``: see ``JobTable.stopping``."""
         row = self.table[name]
+        if row.runs_script and not because:
+            self._stop_script(name)
         self.table.stopping(name, because)
         if row.active:
             self._host(row.queue).send(j.CancelJob(id=name))
             self._watch.start()
         self._changed(row)
+
+    def _stop_script(self, name: str) -> None:
+        """Stopping one job that waits for the script stops the script: for all jobs that need it."""
+        for row in self.table.rows:
+            if row.id != name and (row.runs_script or (row.state == "queued" and row.needs_script)):
+                self.table.stopping(row.id)
+                if row.active:
+                    self._host(row.queue).send(j.CancelJob(id=row.id))
+                else:
+                    self.ended.emit(self.table[row.id])
 
     def pause(self, name: str) -> None:
         """Let a running job wait at its next safe point."""
@@ -227,7 +240,13 @@ class Engines(QObject):
         self.jobs_changed.emit()
 
     def _look(self) -> None:
-        """While something is asked to stop, let the panel offer "Stop now" in time."""
+        """While something is asked to stop, let the panel offer "Stop now" in time.
+
+        A script that runs hears of no token, and nothing is lost with its process.
+        """
+        for name in self.table.overdue(STOP_AFTER_S):
+            if self.table[name].runs_script:
+                self.stop_now(name)
         if not any(row.state == "stopping" for row in self.table.rows):
             self._watch.stop()
         self.jobs_changed.emit()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from landscope.contract import events as e
-from landscope.contract.job import AnyJob
+from landscope.contract.job import AnyJob, EvaluateJob, LineJob, PlaneJob, ProbeJob, SaturationJob
 from landscope_app.state.preview import preview_evaluations
 
 JobState = Literal["queued", "running", "paused", "stopping", "done", "failed", "cancelled"]
@@ -26,6 +26,7 @@ class JobRow:
         began, ended, asked_to_stop: ``time.monotonic()``, 0 = not yet. lost: its host died.
         budget_s: seconds after which it stops by itself at the next good place, 0 = goes to its end.
         because: why it was told to stop although nobody cancelled it.
+        error: of ``Failed``.
     """
 
     id: str
@@ -46,6 +47,17 @@ class JobRow:
     lost: bool = False
     budget_s: float = 0.0
     because: str = ""
+    error: str = ""
+
+    @property
+    def runs_script(self) -> bool:
+        """Whether it waits for the script (import, model, data): nothing is measured yet, no token asked."""
+        return self.active and self.total <= 0 and self.what == e.SCRIPT_RUNS
+
+    @property
+    def needs_script(self) -> bool:
+        """Whether it cannot be done without running the script."""
+        return isinstance(self.job, (EvaluateJob, SaturationJob, LineJob, PlaneJob, ProbeJob))
 
     @property
     def share(self) -> float:
@@ -154,7 +166,7 @@ class JobTable:
         elif row.because:
             self._finish(row.id, "done", row.because)
         elif isinstance(body, e.Failed):
-            self._finish(row.id, "failed", body.sentence, detail=body.detail)
+            self._finish(row.id, "failed", body.sentence, detail=body.detail, error=body.error)
         else:
             self._finish(row.id, "cancelled", "Cancelled; what was measured stays.")
 

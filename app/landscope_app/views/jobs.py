@@ -17,12 +17,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from landscope_app.hosts.engines import Engines
+from landscope_app.hosts.engines import STOP_AFTER_S, Engines
 from landscope_app.hosts.job_table import JobRow
 from landscope_app.state.preview import duration
 
-STOP_NOW_AFTER_S = 2.0
-_EVERY_MS = 90
+STOP_NOW_AFTER_S = STOP_AFTER_S
+_EVERY_MS, _SECOND_MS = 90, 1000
+_SAID_AFTER_S = 1.0
 _SHOWN_ENDED = 4
 
 
@@ -44,6 +45,7 @@ class JobLine(QWidget):
             "Pause": lambda: engines.pause(self._id),
             "Resume": lambda: engines.resume(self._id),
             "Cancel": lambda: engines.cancel(self._id),
+            "Stop": lambda: engines.cancel(self._id),
             "Stop now": lambda: engines.stop_now(self._id),
             "Run again": lambda: again(engines.table[self._id]),
         }
@@ -81,6 +83,8 @@ def buttons_for(row: JobRow, now: float) -> tuple[str, ...]:
     """The buttons that make sense in this state."""
     if row.state == "stopping":
         return ("Stop now",) if now - row.asked_to_stop >= STOP_NOW_AFTER_S else ()
+    if row.runs_script:
+        return ("Stop",)
     return {
         "queued": ("Cancel",),
         "running": ("Pause", "Cancel"),
@@ -92,6 +96,9 @@ def buttons_for(row: JobRow, now: float) -> tuple[str, ...]:
 
 def left_text(row: JobRow, now: float) -> str:
     """What stands beside the bar."""
+    if row.runs_script and row.state == "running":
+        waited = now - row.began
+        return "starting" if waited < _SAID_AFTER_S else f"{row.what} ({waited:.0f} s)"
     if row.state == "running":
         left = duration(row.left_s)
         share = f"{row.share:.0%}" if row.total > 0 else "starting"
@@ -134,6 +141,8 @@ class JobsView(QWidget):
         layout.addWidget(area)
         self._later = QTimer(self, singleShot=True, interval=_EVERY_MS)
         self._later.timeout.connect(self._show)
+        self._clock = QTimer(self, interval=_SECOND_MS)
+        self._clock.timeout.connect(self._show)
         engines.jobs_changed.connect(self._soon)
         self._show()
 
@@ -157,6 +166,8 @@ class JobsView(QWidget):
             if self._rows.indexOf(self._lines[row.id]) != place:
                 self._rows.insertWidget(place, self._lines[row.id])
         self._empty.setVisible(not rows)
+        if any(row.runs_script for row in rows) != self._clock.isActive():
+            self._clock.stop() if self._clock.isActive() else self._clock.start()
 
 
 def shown(rows: tuple[JobRow, ...]) -> list[JobRow]:

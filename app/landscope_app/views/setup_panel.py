@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
@@ -20,15 +22,18 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from landscope.contract.errors import LandscopeError
+from landscope.contract.errors import LandscopeError, OptionError
+from landscope.contract.events import Event, Notice
 from landscope.contract.job import ProbeJob
 from landscope.contract.options import ProjectSpec
 from landscope_app.hosts.job_table import JobRow
 from landscope_app.state.opening import for_window
+from landscope_app.views.setup_result import SetupResult, probe_text
 from landscope_app.work.context import Context
 from landscope_app.work.opening import Opener
 
 _NONE = ("none: the default", "")
+_MOST_WIDE = 62
 
 
 class SetupPanel(QDialog):
@@ -39,16 +44,18 @@ class SetupPanel(QDialog):
         self._project = project
         self._context = context
         self._opener = opener
-        self._adapter = ""
+        self._tested: ProjectSpec | None = None
         self._job = ""
+        self._notices: list[str] = []
         self.setWindowTitle("Set up the model script")
-        self.setMinimumWidth(560)
+        self.setMinimumWidth(640)
         self._script = QLineEdit(project.script, readOnly=True)
         self._script.setAccessibleName("Model script")
         self._choices = {name: _combo(name) for name in ("Model", "Data", "Loss")}
-        self._said = QLabel()
-        self._said.setWordWrap(True)
-        self._said.setAccessibleName("Result of the test")
+        self.arguments = QLineEdit(shlex.join(project.arguments))
+        self.arguments.setPlaceholderText("as on the command line: --depth 20 --width 2")
+        self.arguments.setAccessibleName("Arguments of the script")
+        self.found = SetupResult()
         self._test = QPushButton("Trust and test")
         self._test.setToolTip("Runs the script: one batch through a fresh model")
         self._use = QPushButton("Use it")
@@ -56,37 +63,48 @@ class SetupPanel(QDialog):
         self._lay_out()
         self._connect()
         self._allow()
-        if project.script:
-            self.look(project.script)
+        self.look(project.script)
 
     def look(self, script: str) -> None:
-        """Step one: a script was chosen; look, without running it, for what could be model and data."""
+        """Step one: look, without running it, for what in a script and beside it could be model and data.
+
+        ``script`` empty: the likeliest of the folder.
+        """
         self._script.setText(script)
         self._use.setEnabled(False)
+        self._test.setEnabled(False)
+        self.found.say("Looking…")
+        root = self._project.root
 
         def work() -> Any:
-            from landscope.project.candidates import find_candidates
+            from landscope.project.survey import spelled, survey
 
-            return find_candidates(Path(script))
+            found = survey(root, script or None)
+            kinds = {"Model": found.candidates.models, "Data": found.candidates.data}
+            kinds["Loss"] = found.candidates.losses
+            where = found.script or Path(root)
+            return found.script, {
+                kind: [(label(one, where), spelled(one, Path(root).resolve(), where)) for one in some]
+                for kind, some in kinds.items()
+            }
 
         self._context.background.run(work, self._show_candidates, self._fail)
 
     def test(self) -> None:
-        """Step three: write ``landscope_project.py``, trust the folder, run one batch."""
-        picked = {name: box.currentData() for name, box in self._choices.items()}
-        root, script = Path(self._project.root), Path(self._script.text())
-        self._say("Running one batch…")
+        """Step three: write ``landscope_project.py`` if one is needed, trust the folder, run one batch."""
+        try:
+            arguments = tuple(shlex.split(self.arguments.text()))
+        except ValueError as error:
+            self._fail(OptionError(f"The arguments cannot be split into words: {error}."))
+            return
+        picked = {name: box.currentData() or "" for name, box in self._choices.items()}
+        self.found.say("Running one batch…")
         self._test.setEnabled(False)
-
-        def work() -> str:
-            from landscope.project.candidates import write_adapter
-            from landscope.project.trust import trust
-
-            made = write_adapter(root, script, picked["Model"], picked["Data"], picked["Loss"] or None)
-            trust(root)
-            return str(made)
-
-        self._context.background.run(work, self._probe, self._fail)
+        project = replace(self._project, arguments=arguments, trusted=True)
+        script = self._script.text()
+        self._context.background.run(
+            lambda: _made_ready(project, Path(script), picked), self._probe, self._fail
+        )
 
     def _lay_out(self) -> None:
         heading = QLabel(
@@ -101,10 +119,12 @@ class SetupPanel(QDialog):
         script.addWidget(self._script, 1)
         script.addWidget(choose)
         form = QFormLayout()
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         form.addRow("1  Script", script)
         form.addRow("2  Model", self._choices["Model"])
         form.addRow("    Data", self._choices["Data"])
         form.addRow("    Loss", self._choices["Loss"])
+        form.addRow("    Arguments", self.arguments)
         form.addRow("3  Test", self._test)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.addButton(self._use, QDialogButtonBox.ButtonRole.AcceptRole)
@@ -114,12 +134,13 @@ class SetupPanel(QDialog):
         layout.setSpacing(12)
         layout.addWidget(heading)
         layout.addLayout(form)
-        layout.addWidget(self._said)
+        layout.addWidget(self.found)
         layout.addWidget(buttons)
 
     def _connect(self) -> None:
         self._test.clicked.connect(lambda _checked=False: self.test())
         self._use.clicked.connect(lambda _checked=False: self._finish())
+        self._context.engines.events.connect(self._hear)
         self._context.engines.ended.connect(self._ended)
         for box in self._choices.values():
             box.currentIndexChanged.connect(lambda _row: self._allow())
@@ -131,23 +152,34 @@ class SetupPanel(QDialog):
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
-    def _show_candidates(self, found: Any) -> None:
-        _fill(self._choices["Model"], found.models)
-        _fill(self._choices["Data"], found.data)
-        _fill(self._choices["Loss"], found.losses, optional=True)
+    def _show_candidates(self, found: tuple[Path | None, dict[str, list[tuple[str, str]]]]) -> None:
+        script, candidates = found
+        self._script.setText(str(script or ""))
+        for name, box in self._choices.items():
+            _fill(box, ([_NONE] if name == "Loss" else []) + candidates[name])
+        self._prefer_own_loss()
         missing = [name for name in ("Model", "Data") if not self._choices[name].count()]
-        if missing:
-            self._say(
-                f"No function or class in this script looks like a {' or '.join(missing).lower()}.", "warning"
-            )
+        if script is None:
+            self.found.say("No script was found in this folder: choose one.", "warning")
+        elif missing:
+            looked = f"No function or class here looks like a {' or '.join(missing).lower()}"
+            self.found.say(f"{looked}; another script may have one.", "warning")
         else:
-            self._say("Pick what builds the model and the data, then test.")
+            self.found.say("The likeliest are chosen; look at them, then test.")
         self._allow()
 
-    def _probe(self, adapter: str) -> None:
-        self._adapter = adapter
-        tested = replace(self._project, script=adapter, trusted=True)
+    def _prefer_own_loss(self) -> None:
+        """A ``loss`` of the script's own is meant for us; any other is for the person to choose."""
+        own = self._choices["Loss"].findData("loss")
+        self._choices["Loss"].setCurrentIndex(max(own, 0))
+
+    def _probe(self, tested: ProjectSpec) -> None:
+        self._tested, self._notices = tested, []
         self._job = self._context.engines.submit("test", ProbeJob(project=for_window(tested)), front=True)
+
+    def _hear(self, batch: list[Event]) -> None:
+        said = (event.body for event in batch if self._job and event.job == self._job)
+        self._notices += [body.sentence for body in said if isinstance(body, Notice)]
 
     def _ended(self, row: JobRow) -> None:
         if not self._job or row.id != self._job:
@@ -155,50 +187,66 @@ class SetupPanel(QDialog):
         self._job = ""
         self._allow()
         if row.state == "done":
-            self._say(probe_text(row.answer))
+            self.found.say("\n".join([probe_text(row.answer), *self._notices]))
             self._use.setEnabled(True)
         else:
-            self._say(row.sentence, "error")
+            self.found.say(row.sentence, "error", row.detail)
+            if row.error == "ScriptArgumentsError":
+                self.arguments.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _finish(self) -> None:
-        self._opener.show(replace(self._project, script=self._adapter, trusted=True), self._project.root)
+        if self._tested is not None:
+            self._opener.use_script(self._tested)
         self.accept()
 
     def _allow(self) -> None:
-        self._test.setEnabled(
-            bool(self._choices["Model"].currentData() and self._choices["Data"].currentData())
-        )
+        self._test.setEnabled(all(self._choices[name].currentData() for name in ("Model", "Data")))
 
     def _fail(self, error: LandscopeError) -> None:
-        self._say(error.sentence, "error")
+        self.found.say(error.sentence, "error", error.detail)
         self._allow()
 
-    def _say(self, sentence: str, level: str = "") -> None:
-        self._said.setText(sentence)
-        self._said.setProperty("level", level)
-        self._said.style().unpolish(self._said)
-        self._said.style().polish(self._said)
+
+def _made_ready(project: ProjectSpec, script: Path, picked: dict[str, str]) -> ProjectSpec:
+    """The project with a script that can be run: the chosen one itself where it is made for Landscope."""
+    from landscope.project.candidates import write_adapter
+    from landscope.project.trust import trust
+
+    root = Path(project.root)
+    if (
+        picked["Model"] != "build_model"
+        or picked["Data"] != "build_data"
+        or picked["Loss"] not in ("", "loss")
+    ):
+        script = write_adapter(root, script, picked["Model"], picked["Data"], picked["Loss"] or None)
+    trust(root)
+    return replace(project, script=str(script))
 
 
-def probe_text(answer: dict[str, Any]) -> str:
-    """What the test found: one line per split, with loss, metrics and the shapes of a batch."""
-    lines = [f"It works: {answer.get('parameters', 0):,} parameters on {answer.get('device', 'cpu')}."]
-    for split, found in answer.get("splits", {}).items():
-        values = {"loss": found["loss"], **found["metrics"]}
-        numbers = ", ".join(f"{name} {value:.4g}" for name, value in values.items())
-        lines.append(f"{split}: {found['samples']:,} samples, {numbers}, a batch is {found['shapes']}.")
-    return "\n".join(lines)
+def label(candidate: Any, script: Path) -> str:
+    """A line of a list of candidates: name, parameters, kind, and where it is."""
+    parameters = candidate.signature
+    if len(candidate.name + parameters) > _MOST_WIDE:
+        parameters = f"{parameters[: max(0, _MOST_WIDE - len(candidate.name))]}…)"
+    file = Path(candidate.script)
+    where = (
+        f"line {candidate.line}"
+        if file == script
+        else f"{file.parent.name}/{file.name} line {candidate.line}"
+    )
+    return f"{candidate.name}{parameters}   ({candidate.kind}, {where})"
 
 
 def _combo(name: str) -> QComboBox:
     box = QComboBox()
     box.setAccessibleName(name)
+    box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    box.setMinimumContentsLength(40)
     return box
 
 
-def _fill(box: QComboBox, found: Any, optional: bool = False) -> None:
+def _fill(box: QComboBox, items: list[tuple[str, str]]) -> None:
     box.clear()
-    if optional:
-        box.addItem(*_NONE)
-    for one in found:
-        box.addItem(f"{one.name}{one.signature}   ({one.kind}, line {one.line})", one.name)
+    for text, value in items:
+        box.addItem(text, value)
+        box.setItemData(box.count() - 1, text, Qt.ItemDataRole.ToolTipRole)

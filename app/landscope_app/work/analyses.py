@@ -16,16 +16,26 @@ from landscope_app.state.preview import Refinement, stops_here
 from landscope_app.state.resume import resumed
 from landscope_app.work.context import Context
 
+SCRIPT_ERRORS = {
+    "ScriptArgumentsError": "Give arguments…",
+    "ScriptError": "Set up the script…",
+    "DataError": "Set up the script…",
+    "TrustError": "Trust…",
+}
+"""Errors over a script, by their class, and what helps against them."""
+
 
 class Analyses(QObject):
     """Feeds the document from the engines and decides how far planes go by themselves.
 
     Signals:
         previews_changed(): a plane reached a level, ended or began: what can be refined is another.
+        script_failed(JobRow): a job failed over the script, as it or its project is.
         answered(JobRow): a job that was no analysis ended (probe, candidates, session).
     """
 
     previews_changed = Signal()
+    script_failed = Signal(object)
     answered = Signal(object)
 
     def __init__(self, context: Context, parent: QObject | None = None) -> None:
@@ -110,6 +120,8 @@ class Analyses(QObject):
             self._previewed[row.job.id] = replace(row.job, known=None)
         if row.state == "failed" and not row.lost:  # a lost host has been told already
             self._context.told.emit("error", row.sentence, row.detail)
+            if row.error in SCRIPT_ERRORS:
+                self.script_failed.emit(row)
         self._context.selection.settle(self._context.document.session)
         self.answered.emit(row)
         self.previews_changed.emit()

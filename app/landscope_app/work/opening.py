@@ -73,6 +73,11 @@ class Opener(QObject):
             ),
         )
 
+    def use_script(self, project: ProjectSpec) -> None:
+        """Open the project with the script and the arguments that the person has set up, also next time."""
+        self.show(project, project.root)
+        self._keep(project)
+
     def use_weights(self, name: str) -> None:
         """Measure another set of weights (empty: the plain ones); numbers of two sets never meet."""
         project = self._context.document.session.project
@@ -135,8 +140,14 @@ def load(path: str) -> ProjectSpec:
 
     # The recorder brings HDF5 along: loaded here, so that the GUI thread need not wait for it.
 
-    project = load_project(path)
+    project = load_project(_folder_of(path))
     return replace(project, trusted=trusted(project.root))
+
+
+def _folder_of(path: str) -> str:
+    """The folder of a single file that is no project by itself: a checkpoint is opened with its run."""
+    file = Path(path)
+    return path if file.suffix in (".py", ".toml") or not file.is_file() else str(file.absolute().parent)
 
 
 def trusted(root: str) -> bool:

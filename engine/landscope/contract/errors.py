@@ -25,6 +25,10 @@ class ScriptError(LandscopeError):
     """The model script cannot be used; the sentence names file and line."""
 
 
+class ScriptArgumentsError(ScriptError):
+    """The model script does not run with the arguments that it gets."""
+
+
 class DataError(LandscopeError):
     """The data of the script cannot be used."""
 

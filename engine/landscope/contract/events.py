@@ -9,6 +9,10 @@ import msgspec
 from landscope.contract.deltas import AnyDelta
 
 PROTOCOL = 1
+SCRIPT_RUNS = "script is still running"
+"""What ``Progress`` says while a script is imported, builds its model and draws its data: nobody knows how
+long that takes, and no token is asked meanwhile.
+"""
 Level = Literal["info", "warning", "error"]
 
 
@@ -73,10 +77,15 @@ class Resumed(Body, frozen=True, kw_only=True):
 
 
 class Failed(Body, frozen=True, kw_only=True):
-    """The job ended with an error; results so far stay."""
+    """The job ended with an error; results so far stay.
+
+    ``error``: name of its class in ``contract.errors`` (``ScriptError``, …), by which a face may offer what
+    helps; empty for anything unexpected.
+    """
 
     sentence: str
     detail: str = ""
+    error: str = ""
 
 
 class Cancelled(Body, frozen=True, kw_only=True):

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from landscope.contract.errors import JobCancelled, LandscopeError, ScriptError
+from landscope.contract.errors import JobCancelled, LandscopeError, ScriptArgumentsError, ScriptError
 
 if TYPE_CHECKING:
     from torch import nn
@@ -54,7 +54,8 @@ def blaming(
     except SystemExit as error:
         where = _where(owns, script, error.__traceback__, line_of(function))
         detail = "\n".join(filter(None, (text(), _trace(error))))
-        raise ScriptError(f"{where}: {_ended(script, doing, error, text())}.", detail) from error
+        kind = ScriptArgumentsError if _shows_usage(text()) else ScriptError
+        raise kind(f"{where}: {_ended(script, doing, error, text())}.", detail) from error
     except BaseException as error:
         doing += _in_layer(model, error.__traceback__) if model else ""
         raise ScriptError(_sentence(owns, script, doing, line_of(function), error), _trace(error)) from error
@@ -62,12 +63,15 @@ def blaming(
 
 def _ended(script: Path, doing: str, error: SystemExit, printed: str) -> str:
     """Why a script ended itself: over its arguments, if it printed its usage as argparse and click do."""
-    usage = re.search(r"^usage:", printed, re.I | re.M)
-    if usage:
+    if _shows_usage(printed):
         said = printed.strip().splitlines()[-1].strip().rstrip(".")
         return f"the script does not run with these arguments ({said}); {_ARGUMENTS}"
     code = 0 if error.code is None else error.code
     return f"the script ended itself in {doing} (exit code {code}); {_EXIT_HINT}, or {adapter_hint(script)}"
+
+
+def _shows_usage(printed: str) -> bool:
+    return re.search(r"^usage:", printed, re.I | re.M) is not None
 
 
 def adapter_hint(script: Path) -> str:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from landscope.contract.errors import OptionError
 from landscope.contract.options import ProjectSpec
-from landscope.project.spec import FILE, as_toml, save_project
+from landscope.project.adapter import FILE as ADAPTER
+from landscope.project.spec import FILE, as_toml
 
 _KEPT = ("script", "arguments", "weights")
 
@@ -19,14 +20,20 @@ def keep_choices(spec: ProjectSpec) -> Path:
         OptionError: it cannot be read or written.
     """
     target = Path(spec.root) / FILE
-    if not target.exists():
-        return save_project(spec)
     try:
-        text = target.read_text(encoding="utf-8")
-        target.write_text(_with_choices(text, spec), encoding="utf-8")
+        text = target.read_text(encoding="utf-8") if target.exists() else ""
+        if not text and _goes_without_saying(spec):
+            return target
+        fresh = target.with_name(f".{FILE}.tmp")
+        fresh.write_text(_with_choices(text, spec), encoding="utf-8")
+        fresh.replace(target)
     except (OSError, UnicodeDecodeError) as error:
         raise OptionError(f"The choice could not be kept in {target}: {error}.") from error
     return target
+
+
+def _goes_without_saying(spec: ProjectSpec) -> bool:
+    return Path(spec.script).name == ADAPTER and not spec.arguments and not spec.weights
 
 
 def _with_choices(text: str, spec: ProjectSpec) -> str:

@@ -51,6 +51,10 @@ class Bench:
             self._subjects.popitem(last=False)
         return self._subjects[key]
 
+    def holds(self, project: ProjectSpec, run: str) -> bool:
+        """Whether the subject is there already, so that its script need not run."""
+        return _key(project, run) in self._subjects
+
     def clear(self) -> None:
         """Forget all subjects."""
         self._subjects.clear()

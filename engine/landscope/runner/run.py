@@ -28,7 +28,8 @@ def run_job(name: str, job: AnyJob, bench: Bench, token: CancelToken) -> Iterato
     except JobCancelled:
         ending = Cancelled()
     except LandscopeError as error:
-        ending = Failed(sentence=error.sentence, detail=error.detail or traceback.format_exc())
+        detail = error.detail or traceback.format_exc()
+        ending = Failed(sentence=error.sentence, detail=detail, error=type(error).__name__)
     except MemoryError:
         ending = Failed(
             sentence="There was not enough memory; choose fewer samples or a smaller batch size.",

@@ -2,8 +2,20 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtWidgets import QLabel, QPushButton
-from window_fakes import DEAF, ENDLESS, FAILING, QUICK, distance_job, fake_host, settle, wait_until
+from window_fakes import (
+    DEAF,
+    ENDLESS,
+    FAILING,
+    IMPORTING,
+    QUICK,
+    distance_job,
+    fake_host,
+    plane_job,
+    settle,
+    wait_until,
+)
 
+from landscope.contract.events import SCRIPT_RUNS
 from landscope_app.hosts.engines import Engines
 from landscope_app.hosts.job_table import JobRow
 from landscope_app.views.jobs import JobsView, buttons_for, left_text, shown
@@ -99,3 +111,25 @@ def test_that_active_jobs_come_first_and_old_ones_leave():
     rows = [replace(row(state="done", ended=float(k)), id=f"d{k}") for k in range(9)]
     rows += [replace(row(), id="w"), replace(row(state="running"), id="r")]
     assert [one.id for one in shown(tuple(rows))] == ["r", "w", "d8", "d7", "d6", "d5"]
+
+
+def test_that_a_script_that_runs_long_is_said_with_the_seconds_and_can_be_stopped(view, engines):
+    engines.submit("a", plane_job(IMPORTING))
+    wait_until(lambda: "Stop" in buttons(view) and says(view, "script is still running (1 s)"))
+    assert set(buttons(view)) == {"Stop"}
+    assert (
+        left_text(row(state="running", what=SCRIPT_RUNS, began=1.0), 13.2) == "script is still running (12 s)"
+    )
+
+
+def test_that_stopping_a_script_ends_its_process_and_all_that_waits_for_it(view, engines):
+    engines.submit("a", plane_job(IMPORTING))
+    engines.submit("b", plane_job(QUICK))
+    engines.submit("files", distance_job(QUICK))
+    wait_until(lambda: engines.table["a"].runs_script and "Stop" in buttons(view))
+    buttons(view)["Stop"].click()
+    assert engines.table["b"].state == "cancelled"
+    wait_until(lambda: engines.table["a"].state == "cancelled")
+    wait_until(lambda: engines.table["files"].state == "done")
+    again = engines.submit("c", plane_job(QUICK))
+    wait_until(lambda: engines.table[again].state == "done")

@@ -2,7 +2,7 @@
 
 0 quick, 1 works until cancelled, 2 never answers a cancel, 3 dies at once, 4 fails with a sentence,
 5 one partial plane with a complete first level, then works until cancelled, 6 prints a lot to stderr,
-7 a torrent of events.
+7 a torrent of events, 8 runs a script that does not end, 9 fails because the script wants arguments.
 """
 
 import os
@@ -59,6 +59,11 @@ def work(name, job):
         sys.stderr.write("last words\n")
         sys.stderr.flush()
         os._exit(7)
+    elif what == 8:
+        say(name, e.Progress(done=0, total=0, what=e.SCRIPT_RUNS))
+        time.sleep(60)
+    elif what == 9:
+        say(name, e.Failed(sentence="It wants --width.", detail="usage: m.py", error="ScriptArgumentsError"))
     elif what == 4:
         say(name, e.Failed(sentence="The script has no build_model.", detail="line 1"))
     elif what in (1, 5):

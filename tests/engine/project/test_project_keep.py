@@ -26,6 +26,12 @@ def test_that_a_file_is_made_where_there_is_none(tmp_path):
     assert load_project(tmp_path) == spec
 
 
+def test_that_nothing_is_written_where_nothing_need_be_said(tmp_path):
+    (tmp_path / "landscope_project.py").write_text("def build_model(): ...")
+    keep_choices(load_project(tmp_path))
+    assert not (tmp_path / "landscope.toml").exists()
+
+
 def test_that_the_rest_of_somebodys_file_stays(tmp_path):
     (tmp_path / "landscope.toml").write_text(TEXT)
     before = load_project(tmp_path)
