@@ -4,12 +4,41 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
 
 from landscope.checkpoints.entry import Entry, with_changes
 from landscope.checkpoints.mappings import Weights
 from landscope.checkpoints.names import looks_like_buffer
 from landscope.checkpoints.records import TensorRecord
+
+Signature = tuple[tuple[str, tuple[int, ...]], ...]
+"""Sorted names and shapes of what look like parameters."""
+
+
+def agreeing(entries: list[Entry]) -> list[Entry]:
+    """Skip files whose parameters have other names or shapes than those of most files.
+
+    Names of tied parameters that a file stores twice stand for one: it agrees with one that stores it once.
+    """
+    known: dict[object, Signature] = {}
+    shapes = [_signature(entry.matched.tensors, known) if entry.matched else None for entry in entries]
+    counted = Counter(s for s in shapes if s is not None)
+    if len(counted) < 2:
+        return entries
+    most = counted.most_common(1)[0][0]
+    typical = next(e for e, s in zip(entries, shapes, strict=True) if s == most)
+    return [
+        _compared(e, dict(s), typical, dict(most)) if s is not None else e
+        for e, s in zip(entries, shapes, strict=True)
+    ]
+
+
+def _signature(tensors: Mapping[str, Weights], known: dict[object, Signature]) -> Signature:
+    """Most files of a run are laid out alike: what is ``known`` of one serves the others."""
+    layout = tuple((name, tensor.dtype, tensor.shape) for name, tensor in tensors.items())
+    if layout not in known:
+        kept = ((n, tuple(t.shape)) for n, t in tensors.items() if not _is_buffer(n, t))
+        known[layout] = tuple(sorted(kept))
+    return known[layout]
 
 
 def _is_buffer(name: str, tensor: Weights) -> bool:
@@ -18,30 +47,14 @@ def _is_buffer(name: str, tensor: Weights) -> bool:
     return looks_like_buffer(name, integer)
 
 
-def agreeing(entries: list[Entry]) -> list[Entry]:
-    """Skip files whose parameters have other names or shapes than those of most files."""
-    shapes = [_signature(entry.matched.tensors) if entry.matched else None for entry in entries]
-    known = Counter(s for s in shapes if s is not None)
-    if len(known) < 2:
-        return entries
-    common = dict(known.most_common(1)[0][0])
-    return [
-        _compared(e, dict(s), common) if s is not None else e for e, s in zip(entries, shapes, strict=True)
-    ]
-
-
-def _signature(tensors: Mapping[str, Weights]) -> tuple[tuple[str, tuple[int, ...]], ...]:
-    return tuple(sorted((n, tuple(t.shape)) for n, t in tensors.items() if not _is_buffer(n, t)))
-
-
 def _compared(
-    entry: Entry, own: Mapping[str, tuple[int, ...]], common: Mapping[str, tuple[int, ...]]
+    entry: Entry, own: Mapping[str, tuple[int, ...]], typical: Entry, common: Mapping[str, tuple[int, ...]]
 ) -> Entry:
     for name, shape in own.items():
         if name in common and common[name] != shape:
             reason = f"{name} has shape {shape}, in most files of this run {common[name]}"
             return Entry(with_changes(entry.info, state="skipped", reason=reason))
-    odd = sorted((set(own) ^ set(common)) - _twins(entry))
+    odd = sorted(_lacking(own, entry, common) | _lacking(common, typical, own))
     if not odd:
         return entry
     where = "only here" if odd[0] in own else "missing here"
@@ -49,10 +62,10 @@ def _compared(
     return Entry(with_changes(entry.info, state="skipped", reason=reason))
 
 
-def _twins(entry: Entry) -> set[str]:
-    """Names that stand for the same bytes as another name of the file: tied parameters."""
-    places: dict[tuple[Any, ...], list[str]] = {}
+def _lacking(names: Mapping[str, object], entry: Entry, other: Mapping[str, object]) -> set[str]:
+    """Names of a file that the other has under none of the names that they are tied to in this file."""
+    groups: dict[object, set[str]] = {}
     for name, tensor in (entry.matched.tensors if entry.matched else {}).items():
-        if isinstance(tensor, TensorRecord):
-            places.setdefault((tensor.storage, tensor.start, tensor.shape), []).append(name)
-    return {name for names in places.values() if len(names) > 1 for name in names}
+        place = (tensor.storage, tensor.start, tensor.shape) if isinstance(tensor, TensorRecord) else name
+        groups.setdefault(place, set()).add(name)
+    return {n for group in groups.values() if not group & other.keys() for n in group if n in names}

@@ -18,7 +18,7 @@ from landscope.checkpoints.guard import describe_file, describe_files
 from landscope.checkpoints.match import Matched, Reference, choose, match
 from landscope.checkpoints.names import plain_parametrisation, without_wrappers
 from landscope.checkpoints.plain import LeftAlone
-from landscope.checkpoints.records import TensorRecord, unreadable
+from landscope.checkpoints.records import TensorRecord
 from landscope.checkpoints.sniff import holds_no_weights
 from landscope.contract.deltas import CheckpointInfo, RunListed
 from landscope.contract.errors import CheckpointError
@@ -199,6 +199,5 @@ def _without_foreign_state(matched: Matched) -> Matched:
 
 def _check_readable(file: str, matched: Matched) -> None:
     for name, tensor in matched.tensors.items():
-        problem = unreadable(tensor) if isinstance(tensor, TensorRecord) else ""
-        if problem:
-            raise CheckpointError(f"{file}: {name} {problem}")
+        if isinstance(tensor, TensorRecord) and tensor.problem:
+            raise CheckpointError(f"{file}: {name} {tensor.problem}")

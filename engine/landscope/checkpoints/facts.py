@@ -11,7 +11,7 @@ import numpy as np
 
 from landscope.checkpoints.mappings import Candidate, Weights
 from landscope.checkpoints.plain import ArrayParts, array_from, plain, restored
-from landscope.checkpoints.records import Quantised, Storage, TensorRecord
+from landscope.checkpoints.records import Quantised, Storage, TensorRecord, unreadable
 from landscope.contract.errors import CheckpointError
 
 EXTRA_STATE = "_extra_state"
@@ -167,8 +167,9 @@ class Packer:
     def row(self, name: str, record: TensorRecord) -> TensorRow:
         """One tensor as a row."""
         place = -1 if record.storage is None else self._place(record.storage)
+        problem = unreadable(record)
         how = record.quantised and self._numbers(record.quantised)
-        return (name, record.dtype, record.shape, record.stride, place, record.start, record.problem, how)
+        return (name, record.dtype, record.shape, record.stride, place, record.start, problem, how)
 
     def _numbers(self, how: Quantised) -> tuple[Any, Any, int]:
         scale, zero = (

@@ -10,7 +10,6 @@ import numpy as np
 
 from landscope.checkpoints.facts import Part
 from landscope.checkpoints.mappings import Weights
-from landscope.checkpoints.names import without_wrappers
 from landscope.contract.errors import CheckpointError
 
 Fingerprint = tuple[tuple[str, str, tuple[int, ...], int, int], ...]
@@ -37,8 +36,7 @@ def sha256_of(parts: Iterable[Part]) -> str:
 
 def fingerprint(tensors: Mapping[str, Weights]) -> Fingerprint | None:
     """A value that is equal for equal weights; None where some bytes have no known checksum."""
-    bare, _ = without_wrappers(tensors)
-    rows = [_one(bare[name], tensor) for name, tensor in tensors.items()]
+    rows = [_one(name, tensor) for name, tensor in tensors.items()]
     return None if None in rows else tuple(sorted(row for row in rows if row is not None))
 
 

@@ -38,7 +38,7 @@ class TruncatedError(CheckpointError):
     """The file ends too early: perhaps it is still being written."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Storage:
     """A run of bytes in a file.
 
@@ -54,7 +54,7 @@ class Storage:
     swapped: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Quantised:
     """How integers stand for numbers: ``(integer - zero) * scale``.
 
@@ -67,7 +67,7 @@ class Quantised:
     axis: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class TensorRecord:
     """One tensor of a file: a strided view of a storage.
 
