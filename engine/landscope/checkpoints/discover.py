@@ -87,6 +87,17 @@ def list_growing(
     yield _listing(root, run, entries, None).listed
 
 
+def list_file(path: str | Path, *, wanted: str = "") -> RunListed:
+    """One file alone, whatever lies beside it; torch is not needed.
+
+    Args:
+        path: the file. wanted: as in ``list_run``.
+    """
+    file = Path(path).absolute()
+    entry = _entry(file.parent, file, describe_file(file), None, wanted)
+    return in_training_order(file.parent, file.parent.name, [entry]).listed
+
+
 def load_state(
     folder: str | Path,
     checkpoint: str,

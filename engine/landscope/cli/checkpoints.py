@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from landscope.checkpoints.discover import list_run
+from landscope.checkpoints.discover import list_file, list_run
 from landscope.contract.deltas import CheckpointInfo, RunListed
 from landscope.contract.errors import OptionError
 from landscope.project.find import find_runs
@@ -17,27 +17,19 @@ def listed(path: Path) -> list[RunListed]:
     """The runs at a folder, or the run of one file with that file alone.
 
     Raises:
-        OptionError: there is no checkpoint. CheckpointError: the folder cannot be read.
+        OptionError: no file could be a checkpoint. CheckpointError: the folder cannot be read.
     """
     if path.is_dir():
         folders = find_runs(path)
         if not folders:
             raise OptionError(f"No checkpoints were found in {path} or up to three levels below it.")
         return [list_run(folder, run=_run_name(path, Path(folder))) for folder in folders]
-    return [_only(list_run(path.parent), path)]
+    return [list_file(path)]
 
 
 def _run_name(root: Path, folder: Path) -> str:
     inside = folder.relative_to(root) if root in folder.parents else Path()
     return inside.as_posix() if inside.parts else folder.resolve().name
-
-
-def _only(run: RunListed, path: Path) -> RunListed:
-    ready = tuple(info for info in run.checkpoints if path.name in (info.name, *info.aliases))
-    others = tuple(info for info in run.others if info.name == path.name)
-    if not ready and not others:
-        raise OptionError(f"{path} is neither a session nor a checkpoint.")
-    return RunListed(run=run.run, folder=run.folder, checkpoints=ready, others=others)
 
 
 def as_facts(runs: list[RunListed]) -> dict[str, Any]:
