@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pickle
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -60,6 +60,14 @@ class Foreign:
     def __call__(self, *_arguments: Any, **_named: Any) -> Foreign:
         """A placeholder that is called gives itself."""
         return self
+
+
+def entries(value: Any) -> Mapping[Any, Any]:
+    """What a mapping or a placeholder holds by name; nothing for anything else."""
+    if isinstance(value, Foreign):
+        state = value.state if isinstance(value.state, Mapping) else {}
+        return {**state, **value.items}
+    return value if isinstance(value, Mapping) else {}
 
 
 class Inert:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from landscope.checkpoints.foreign import Foreign, InertArray
+from landscope.checkpoints.foreign import Foreign, InertArray, entries
 from landscope.checkpoints.header import Header
 from landscope.checkpoints.progress import find_progress as find_progress
 from landscope.checkpoints.rebuilt import without_data
@@ -21,6 +21,7 @@ _MAX_DEPTH = 8
 _MAX_VISITS = 200_000
 _MAX_ENTRIES = 200_000
 _LONGEST_KEY = 100
+_MOST_IN_A_LIST = 1000
 _NOT_MODELS = re.compile(
     r"(^|_)(optim\w*|opts?|sched\w*|lr_\w*sched\w*|\w*scaler|scaler_\w+|rng\w*|\w*rng_states?\w*|criterion"
     r"|loss_fn|callbacks?_states?|exp_avg\w*|momentum_buffer|param_groups|args|hyper_parameters)$",
@@ -152,14 +153,9 @@ def _is_optimizer(node: Any) -> bool:
 
 
 def _children(node: Any) -> list[tuple[Any, Any]]:
-    if isinstance(node, Mapping):
-        return list(node.items())
-    if isinstance(node, (list, tuple)) and len(node) <= 1000:
-        return list(enumerate(node))
-    if isinstance(node, Foreign):
-        state = node.state if isinstance(node.state, Mapping) else {}
-        return [*state.items(), *node.items.items()]
-    return []
+    if isinstance(node, (list, tuple)):
+        return list(enumerate(node)) if len(node) <= _MOST_IN_A_LIST else []
+    return list(entries(node).items())
 
 
 def _as_candidate(path: str, children: list[tuple[Any, Any]]) -> Candidate | None:

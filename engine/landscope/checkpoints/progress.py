@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from landscope.checkpoints.foreign import Foreign
+from landscope.checkpoints.foreign import entries
 from landscope.checkpoints.header import Header
 
 _STEP_KEYS = (
@@ -35,9 +35,7 @@ _DEPTH = 3
 
 def find_progress(header: Header) -> tuple[int | None, int | None]:
     """Stored step and epoch, each None where the file does not say."""
-    tree = header.tree if isinstance(header.tree, Mapping) else {}
-    if header.kind in ("safetensors", "index"):
-        tree = header.metadata
+    tree = header.metadata if header.kind in ("safetensors", "index") else entries(header.tree)
     places = list(_places(tree, _DEPTH))
     return _first_number(places, _STEP_KEYS), _first_number(places, _EPOCH_KEYS)
 
@@ -45,10 +43,7 @@ def find_progress(header: Header) -> tuple[int | None, int | None]:
 def _places(tree: Mapping[Any, Any], depth: int) -> Iterator[Mapping[Any, Any]]:
     yield tree
     for name in _PLACES if depth else ():
-        below = tree.get(name)
-        below = below.state if isinstance(below, Foreign) else below
-        if isinstance(below, Mapping):
-            yield from _places(below, depth - 1)
+        yield from _places(entries(tree.get(name)), depth - 1)
     history = tree.get("optimizer_history")  # fairseq
     if isinstance(history, list) and history and isinstance(history[-1], Mapping):
         yield history[-1]

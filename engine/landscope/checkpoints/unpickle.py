@@ -67,12 +67,16 @@ class RestrictedUnpickler(pickle.Unpickler):
             return Rebuild(REBUILD[full], self._locate)
         return HARMLESS[full] if full in HARMLESS else self._placeholder(full[:_LONGEST_NAME])
 
-    def persistent_load(self, pid: Any) -> StoredBytes:
+    def persistent_load(self, pid: Any) -> Any:
         """A storage: ``("storage", type, key, device, elements[, view])``.
+
+        Old files also have ``("module", class, file, source)`` where a class of a module is meant.
 
         Raises:
             pickle.UnpicklingError: anything else.
         """
+        if isinstance(pid, tuple) and len(pid) == 4 and pid[0] == "module":
+            return pid[1]
         if not isinstance(pid, tuple) or len(pid) < 5 or pid[0] != "storage":
             raise pickle.UnpicklingError("unknown persistent id")
         kind, key, count = pid[1], pid[2], pid[4]

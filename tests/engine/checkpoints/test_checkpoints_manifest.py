@@ -112,7 +112,7 @@ def test_that_numbers_are_those_that_torch_reads(listings, files, name):
 
 def tensors_in(value):
     if isinstance(value, torch.Tensor):
-        yield value
+        yield value.to_local() if hasattr(value, "to_local") else value
     elif isinstance(value, (dict, list, tuple)):
         for one in value.values() if isinstance(value, dict) else value:
             yield from tensors_in(one)

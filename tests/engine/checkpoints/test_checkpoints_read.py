@@ -128,9 +128,10 @@ def test_that_foreign_things_are_left_alone_and_named(tmp_path):
     assert header.tree["best"] == 0.5 and header.tree["path"] == "x"
 
 
-def test_that_a_pickled_model_is_read_without_its_class(tmp_path):
+@pytest.mark.parametrize("new", [True, False], ids=["zip", "legacy"])
+def test_that_a_pickled_model_is_read_without_its_class(tmp_path, new):
     model = net()
-    torch.save(model, tmp_path / "a.pt")
+    torch.save(model, tmp_path / "a.pt", _use_new_zipfile_serialization=new)
     assert_same(loaded(tmp_path / "a.pt"), model.state_dict())
 
 
