@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -61,6 +61,25 @@ def stream_tensors(
 
 def _in_file_order(place: Storage | None) -> tuple[str, int]:
     return (str(place.file), place.offset) if place else ("", 0)
+
+
+class StoredTensors(Sequence[Tensor]):
+    """Tensors of a checkpoint, each read whenever it is asked for.
+
+    Args:
+        tensors: their places. parts: the files as they were when the places were found.
+    """
+
+    def __init__(self, tensors: Sequence[Weights], parts: tuple[Part, ...] = ()) -> None:
+        self._tensors, self._parts = tensors, parts
+
+    def __len__(self) -> int:
+        return len(self._tensors)
+
+    def __getitem__(self, index: Any) -> Any:
+        check_unchanged(self._parts)
+        with _Files() as files:
+            return _load(f"tensor {index}", self._tensors[index], {}, files)
 
 
 def check_bytes(tensors: Mapping[str, Weights], parts: Iterable[Part] = ()) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from landscope.checkpoints.discover import list_run
+from landscope.checkpoints.discover import list_files
 from landscope.contract.deltas import (
     CheckpointInfo,
     DistanceMatrices,
@@ -23,12 +23,10 @@ from landscope.distance.frame import Frame
 from landscope.distance.matrices import PairwiseProducts
 from landscope.distance.norms import Sums, parameter_sums
 from landscope.distance.quantities import PathQuantities
-from landscope.distance.states import RunStates
+from landscope.distance.states import Chosen, RunStates
 
 
-def analyse_files(
-    folder: str | Path, run: str, job: DistanceJob, token: CancelToken, *, trusted: bool = False
-) -> Iterator[Update]:
+def analyse_files(folder: str | Path, run: str, job: DistanceJob, token: CancelToken) -> Iterator[Update]:
     """Measure all quantities checkpoint by checkpoint, in training order, then the two matrices.
 
     The frame is sent first; if it turns out that parameters never move or are not finite, it is sent once
@@ -40,9 +38,10 @@ def analyse_files(
         JobCancelled: somebody cancelled.
     """
     folder = Path(folder)
-    listed = list_run(folder, run=run, trusted=trusted)
-    total = len(listed.checkpoints) * (2 if job.options.matrices else 1)
-    walk = _Walk(run, RunStates(folder, trusted=trusted), token, listed.checkpoints, total)
+    listing = list_files(folder, run=run, wanted=job.project.weights, token=token)
+    checkpoints = listing.listed.checkpoints
+    total = len(checkpoints) * (2 if job.options.matrices else 1)
+    walk = _Walk(run, RunStates(listing.entries), token, checkpoints, total)
     yield from walk.along()
     if not walk.measured:
         raise CheckpointError(f"No checkpoint of {folder} can be read, so there are no distances.")
@@ -66,8 +65,8 @@ class _Walk:
         self._run, self._states, self._token, self._checkpoints = run, states, token, checkpoints
         self._total, self._pace = total, Pace(total, token)
         self._quantities = PathQuantities()
-        self._recent: list[list[Tensor]] = []
-        self._reference: list[Tensor] = []
+        self._recent: list[Sequence[Tensor]] = []
+        self._reference: Sequence[Tensor] = ()
         self._reference_step: int | None = None
         self._broken = False
         self._moved: NDArray[np.bool_] = np.zeros(0, bool)
@@ -108,16 +107,14 @@ class _Walk:
         names = tuple(one.checkpoint for one in self.measured)
         kept = np.flatnonzero(~self._frame().buffers)
         states = self._states
-        group = states.budget // (2 * max(1, states.bytes_each))
 
-        def load(index: int) -> list[Tensor]:
-            tensors = states.load(names[index])
-            return [tensors[k] for k in kept]
+        def load(index: int) -> Sequence[Tensor]:
+            return Chosen(states.load(names[index]), kept.tolist())
 
         pairs = PairwiseProducts(
             load,
             len(names),
-            len(names) if len(names) * states.bytes_each <= states.budget else group,
+            len(names) if len(names) * states.bytes_each <= states.budget else states.group,
         )
         try:
             for share in pairs.run():
@@ -137,7 +134,7 @@ class _Walk:
         assert self._states.frame is not None
         return self._states.frame
 
-    def _open(self, checkpoint: CheckpointInfo, tensors: list[Tensor]) -> Update:
+    def _open(self, checkpoint: CheckpointInfo, tensors: Sequence[Tensor]) -> Update:
         self._reference = tensors
         self._reference_name, self._reference_step = checkpoint.name, checkpoint.step
         self._moved = np.zeros(len(tensors), bool)
@@ -157,7 +154,7 @@ class _Walk:
             flags=tuple(tuple(found) for found in flags),
         )
 
-    def _measure(self, name: str, tensors: list[Tensor]) -> Iterator[Update]:
+    def _measure(self, name: str, tensors: Sequence[Tensor]) -> Iterator[Update]:
         sums = self._sums(tensors)
         broken = np.isnan(sums[Sums._fields.index("norm")])
         self._nonfinite |= broken
@@ -172,7 +169,7 @@ class _Walk:
         self._recent = [tensors, *self._recent[:1]]
         yield Partial(delta=delta)
 
-    def _sums(self, tensors: list[Tensor]) -> NDArray[np.float64]:
+    def _sums(self, tensors: Sequence[Tensor]) -> NDArray[np.float64]:
         """(7, P) the sums of every parameter."""
         columns = []
         for k, now in enumerate(tensors):

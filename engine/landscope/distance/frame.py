@@ -10,7 +10,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from landscope.checkpoints.mappings import Weights
 from landscope.checkpoints.names import looks_like_buffer
+from landscope.checkpoints.records import TensorRecord
 from landscope.contract.errors import CheckpointError
 
 _SHOWN = 3
@@ -60,7 +62,11 @@ class Frame:
         ]
 
 
-def frame_of(state: Mapping[str, Tensor]) -> Frame:
+Stored = Tensor | Weights
+"""A tensor, or where it lies."""
+
+
+def frame_of(state: Mapping[str, Stored]) -> Frame:
     """The frame that a reference checkpoint lays down. Integer and empty tensors have no distance.
 
     Without a model a file does not say which tensors are buffers: the statistics of normalisation layers are
@@ -68,7 +74,7 @@ def frame_of(state: Mapping[str, Tensor]) -> Frame:
     """
     names: dict[tuple[object, ...], list[str]] = {}
     for name, tensor in state.items():
-        if tensor.numel() and (tensor.is_floating_point() or tensor.is_complex()):
+        if _has_distance(tensor):
             names.setdefault(_memory(tensor), []).append(name)
     aliases = tuple(tuple(found) for found in names.values())
     parameters = tuple(found[0] for found in aliases)
@@ -92,22 +98,22 @@ def layer_name(parameter: str) -> str:
     return module or parameter.rpartition(".")[0] or parameter
 
 
-def tensors_of(frame: Frame, state: Mapping[str, Tensor], checkpoint: str) -> list[Tensor]:
-    """The frame's P tensors of another checkpoint, each under whichever of its names the file has.
+def names_of(frame: Frame, state: Mapping[str, Stored], checkpoint: str) -> list[str]:
+    """The names of the frame's P tensors in another checkpoint: whichever of its names the file has.
 
     Raises:
         CheckpointError: tensors are missing or have another shape; the sentence names them.
     """
-    found: list[Tensor] = []
+    found: list[str] = []
     wrong: list[str] = []
     for names, shape in zip(frame.aliases, frame.shapes, strict=True):
-        tensor = next((state[name] for name in names if name in state), None)
-        if tensor is None:
+        own = next((name for name in names if name in state), None)
+        if own is None:
             wrong.append(f"{names[0]} is missing")
-        elif tuple(tensor.shape) != shape:
-            wrong.append(f"{names[0]} is {_written(tensor.shape)}, not {_written(shape)}")
+        elif tuple(state[own].shape) != shape:
+            wrong.append(f"{names[0]} is {_written(tuple(state[own].shape))}, not {_written(shape)}")
         else:
-            found.append(tensor.detach())
+            found.append(own)
     if wrong:
         more = f"; and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
         raise CheckpointError(
@@ -118,8 +124,20 @@ def tensors_of(frame: Frame, state: Mapping[str, Tensor], checkpoint: str) -> li
     return found
 
 
-def _memory(tensor: Tensor) -> tuple[object, ...]:
+def _has_distance(tensor: Stored) -> bool:
+    if isinstance(tensor, TensorRecord):
+        return bool(tensor.elements) and not tensor.is_integer
+    if isinstance(tensor, np.ndarray):
+        return bool(tensor.size) and tensor.dtype.kind in "fc"
+    return bool(tensor.numel()) and (tensor.is_floating_point() or tensor.is_complex())
+
+
+def _memory(tensor: Stored) -> tuple[object, ...]:
     """What two names of one tensor have in common."""
+    if isinstance(tensor, TensorRecord):
+        return (tensor.storage, tensor.start, tensor.shape, tensor.stride, tensor.dtype)
+    if isinstance(tensor, np.ndarray):
+        return (id(tensor),)
     if tensor.layout != torch.strided:
         return (id(tensor),)
     place = (tensor.untyped_storage().data_ptr(), tensor.storage_offset())

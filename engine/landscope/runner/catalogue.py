@@ -44,7 +44,7 @@ def _probe(job: j.ProbeJob, bench: Bench, token: j.CancelToken) -> Updates:
     from landscope.project.probe import probe
 
     yield Progress(done=0, total=0, what=SCRIPT_RUNS)
-    subject = bench.subject(job.project, _first_run(job.project))
+    subject = yield from bench.opening(job.project, _first_run(job.project), token)
     token.check()
     yield from subject.notices
     yield Done(summary="One batch ran.", answer=probe(subject))
@@ -74,7 +74,7 @@ def _on_subject(load: Callable[[], Callable[..., Iterator[Update]]]) -> Callable
         analyse = load()
         if not bench.holds(job.project, job.run):
             yield Progress(done=0, total=0, what=SCRIPT_RUNS)
-        subject = bench.subject(job.project, job.run)
+        subject = yield from bench.opening(job.project, job.run, token)
         token.check()
         yield from _first_time(subject.notices)
         listed = subject.listed
@@ -122,7 +122,7 @@ def _distance(job: j.DistanceJob, _bench: Bench, token: j.CancelToken) -> Update
     from landscope.project.spec import run_folder
 
     folder = Path(run_folder(job.project, job.run))
-    yield from analyse_files(folder, job.run, job, token, trusted=job.project.trusted)
+    yield from analyse_files(folder, job.run, job, token)
 
 
 def _read_session(job: j.ReadSessionJob, _bench: Bench, token: j.CancelToken) -> Updates:

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from landscope.contract.errors import CheckpointError
-from landscope.distance.frame import frame_of, layer_name, tensors_of
+from landscope.distance.frame import frame_of, layer_name, names_of
 from landscope.distance.matrices import PairwiseProducts
 
 
@@ -72,7 +72,7 @@ def test_that_another_network_is_refused_with_names_and_both_shapes():
     with pytest.raises(
         CheckpointError, match=r"x\.pt holds another network.*a\.weight is 5×4, not 3×4.*a\.bias"
     ):
-        tensors_of(frame, {"a.weight": torch.zeros(5, 4)}, "x.pt")
+        names_of(frame, {"a.weight": torch.zeros(5, 4)}, "x.pt")
 
 
 def test_that_integer_tensors_and_foreign_statistics_have_no_part_in_totals():
