@@ -65,7 +65,10 @@ def _shards(path: Path) -> tuple[str, ...]:
 
 
 def _described(path: Path, own: Part, check: bool) -> FileFacts:
-    header = read_header(path, sniff(path))
+    sniffed = sniff(path)
+    if sniffed.kind == "ignored":
+        return FileFacts(state="skipped", kind=sniffed.kind, reason="not a checkpoint")
+    header = read_header(path, sniffed)
     candidates = _candidates(header)
     step, epoch = find_progress(header)
     packer = Packer()

@@ -140,7 +140,8 @@ def _entries(
     known = shards | set(indexes)
     others = [path for path in paths if path not in known] if known else paths
     for path, facts in zip(others, describe_files(others, token), strict=True):
-        yield _entry(root, path, facts, reference, wanted)
+        if facts.kind != "ignored":
+            yield _entry(root, path, facts, reference, wanted)
 
 
 def _entry(root: Path, path: Path, facts: FileFacts, reference: Reference | None, wanted: str) -> Entry:

@@ -101,7 +101,8 @@ def test_that_one_bad_file_never_stops_the_rest(tmp_path):
         (tmp_path / name).write_bytes(content)
         age(tmp_path / name)
     torch.save({"state": {}, "param_groups": [{"lr": 0.1}]}, tmp_path / "optimizer.pt")
-    (tmp_path / "log.txt").write_text("epoch 1")
+    for other in ("log.txt", "README", "latest"):
+        (tmp_path / other).write_text("epoch 1")
     listed = list_run(tmp_path)
     assert names(listed) == ["model_1.pt", "model_2.pt"]
     found = reasons(listed)
