@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, overload
 
 import torch
 
 from landscope.contract.errors import DataError
-from landscope.contract.events import Notice
+from landscope.contract.events import Notice, Progress
+from landscope.contract.job import CancelToken
 from landscope.contract.options import DataOptions
 from landscope.project.batches import bytes_in, moved
 from landscope.project.draw import Drawn, draw
 from landscope.project.frozen import FrozenBatch
 from landscope.project.rebatch import with_last_joined
 from landscope.project.script import ModelScript
+from landscope.project.sources import splits_of
 
 _SHARE_OF_MEMORY = 0.5
 
@@ -106,20 +108,29 @@ class FrozenData:
 
 
 def freeze(
-    script: ModelScript, options: DataOptions, device: torch.device, *, as_float32: bool = False
-) -> FrozenData:
+    script: ModelScript,
+    options: DataOptions,
+    device: torch.device,
+    *,
+    as_float32: bool = False,
+    token: CancelToken | None = None,
+) -> Generator[Progress, None, FrozenData]:
     """Draw the first ``options.samples`` samples of every split once; they stay on the device if they fit.
 
     Args:
         script: the loaded script. options: how much to draw. device: where it is used.
-        as_float32: whether half precision becomes float32.
+        as_float32: whether half precision becomes float32. token: checked before every batch.
+
+    Yields how far it is.
 
     Raises:
         ScriptError: the script's data raised. DataError: there is none, or it never ends.
+        JobCancelled: somebody cancelled.
     """
     notices: list[Notice] = []
-    found = {split: draw(script, split, options, notices) for split in script.splits}
-    drawn = {split: one for split, one in found.items() if one is not None}
+    drawn: dict[str, Drawn] = {}
+    for split, source in _sources(script, options.seed, notices):
+        drawn[split] = yield from draw(script, split, source, options, notices, token or CancelToken())
     stays = _fits(sum(bytes_in(value) for one in drawn.values() for value, _ in one.batches), device)
     host = torch.device("cpu")
     sealed = {
@@ -129,6 +140,26 @@ def freeze(
     if not stays:
         batches = {split: _MovedBatches(one, device) for split, one in sealed.items()}
     return FrozenData(batches, {split: one.population for split, one in drawn.items()}, device, notices)
+
+
+def _sources(script: ModelScript, seed: int, notices: list[Notice]) -> Iterator[tuple[str, Any]]:
+    """Each split with what the script gives for it."""
+
+    def say(sentence: str) -> None:
+        notices.append(Notice(level="info", sentence=sentence))
+
+    if len(script.splits) == 1:
+        given = script.build_data(script.splits[0], seed)
+        with script.environment.entered(), script.blaming("build_data()"):
+            parts = splits_of(given, say)
+        yield from parts.items()
+        return
+    for split in script.splits:
+        source = script.build_data(split, seed)
+        if source is None and split != script.splits[0]:
+            say(f"build_data({split!r}) gave nothing: that split is left out.")
+        else:
+            yield split, source
 
 
 def _sealed(split: str, drawn: Drawn, device: torch.device, as_float32: bool) -> tuple[FrozenBatch, ...]:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import traceback
 from collections import OrderedDict
+from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from landscope.contract.errors import LandscopeError
+from landscope.contract.events import Progress
+from landscope.contract.job import CancelToken
 from landscope.contract.options import ProjectSpec
 
 if TYPE_CHECKING:
@@ -36,16 +39,24 @@ class Bench:
         self._subjects: OrderedDict[tuple[object, ...], Subject] = OrderedDict()
 
     def subject(self, project: ProjectSpec, run: str) -> Subject:
-        """The subject of one run.
+        """As ``opening``, without a word about how far it is."""
+        for _progress in self.opening(project, run, None):
+            pass
+        return self._subjects[_key(project, run)]
+
+    def opening(
+        self, project: ProjectSpec, run: str, token: CancelToken | None
+    ) -> Generator[Progress, None, Subject]:
+        """The subject of one run; says how much of the data is drawn if it is not there yet.
 
         Raises:
-            ScriptError, DataError, TrustError: as ``open_subject``.
+            ScriptError, DataError, TrustError: as ``open_subject``. JobCancelled: somebody cancelled.
         """
         self._use_threads(project)
         key = _key(project, run)
         if key not in self._subjects:
             self._forget_older_than(key)
-            self._subjects[key] = self._opened(project, run, key)
+            self._subjects[key] = yield from self._opened(project, run, key, token)
         self._subjects.move_to_end(key)
         while len(self._subjects) > _KEPT:
             self._subjects.popitem(last=False)
@@ -59,14 +70,16 @@ class Bench:
         """Forget all subjects."""
         self._subjects.clear()
 
-    def _opened(self, project: ProjectSpec, run: str, key: tuple[object, ...]) -> Subject:
-        from landscope.project.subject import open_subject
+    def _opened(
+        self, project: ProjectSpec, run: str, key: tuple[object, ...], token: CancelToken | None
+    ) -> Generator[Progress, None, Subject]:
+        from landscope.project.subject import opening
 
         known = (self._failures or {}).get(key)
         if known is not None:
             raise type(known)(known.sentence, known.detail)
         try:
-            return open_subject(project, run, like=self._like(key))
+            return (yield from opening(project, run, like=self._like(key), token=token))
         except LandscopeError as error:
             if self._failures is not None:
                 self._failures[key] = type(error)(error.sentence, error.detail or traceback.format_exc())
