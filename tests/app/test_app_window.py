@@ -296,3 +296,15 @@ def test_that_a_single_checkpoint_opens_its_folder(window, tmp_path):
     assert window.context.document.session.project.runs == (str(tmp_path / "run"),)
     wait_until(lambda: window.findChild(SetupPanel) is not None)
     window.findChild(SetupPanel).close()
+
+
+def test_that_nobody_is_asked_to_trust_a_script_that_cannot_serve(window, tmp_path):
+    (tmp_path / "main.py").write_text("from models import build_model")
+    window.opener.show(
+        msgspec.structs.replace(
+            spec(QUICK), script=str(tmp_path / "main.py"), root=str(tmp_path), trusted=False
+        )
+    )
+    wait_until(lambda: window.findChild(SetupPanel) is not None)
+    assert window.findChild(TrustDialog) is None
+    window.findChild(SetupPanel).close()

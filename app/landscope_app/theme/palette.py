@@ -156,7 +156,7 @@ QComboBox QAbstractItemView {{
   selection-background-color: {accent}; selection-color: {accent_text}; }}
 QTreeView, QListView, QTableView, QPlainTextEdit, QTextEdit {{
   background: {panel}; border: 1px solid {border}; border-radius: 8px; outline: none; }}
-QTreeView:focus, QListView:focus, QPlainTextEdit:focus {{ border: 1px solid {accent}; }}
+QTreeView:focus, QListView:focus, QTableView:focus, QPlainTextEdit:focus {{ border: 1px solid {accent}; }}
 QTreeView::item, QListView::item {{ padding: 3px 2px; }}
 QHeaderView::section {{
   background: {panel}; color: {muted}; border: none; border-bottom: 1px solid {border}; padding: 5px 6px; }}

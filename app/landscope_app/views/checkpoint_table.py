@@ -18,6 +18,8 @@ from landscope_app.views.checkpoint_details import details_of
 COLUMNS = ("Checkpoint", "Step", "Loss", "Acc.")
 _WIDEST = ("", "000 000", "0.000e-0", "100.0 %")
 _ROW_HEIGHT, _INDENT = 25, "    "
+_MOST_SPANS = 500
+"""Rows of runs and of files that are left out use the whole width; beyond so many the table would be slow."""
 _RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 Index = QModelIndex | QPersistentModelIndex
@@ -209,8 +211,9 @@ class CheckpointTable(QTableView):
     def _after_reset(self, here: FileRow | None, above: int) -> None:
         self.executeDelayedItemsLayout()  # or the scroll bar does not reach to the new rows
         self.clearSpans()
-        for run in {row.run for row in self.files.rows if row.info is None}:
-            self.setSpan(self.place(run, ""), 0, 1, len(COLUMNS))
+        wide = [k for k, row in enumerate(self.files.rows) if not row.is_ready]
+        for place in wide[:_MOST_SPANS]:
+            self.setSpan(place, 0, 1, len(COLUMNS))
         self.setColumnHidden(1, self.files.names_say_steps)
         if here is not None:
             self.mark(*here.key, in_sight=False)

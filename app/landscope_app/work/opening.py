@@ -26,7 +26,8 @@ class Opener(QObject):
     Signals:
         opened(): another project is in the document.
         trust_wanted(ProjectSpec): its script may only run once the person says so.
-        script_wanted(ProjectSpec): it has no model script: distances only, until the three steps are done.
+        script_wanted(ProjectSpec): it has no model script, or one that lacks what is needed: distances only,
+            until the three steps are done.
     """
 
     opened = Signal()
@@ -114,7 +115,10 @@ class Opener(QObject):
         if not project.script:
             self.script_wanted.emit(project)
         elif not project.trusted:
-            self.trust_wanted.emit(project)
+            self._context.background.run(
+                lambda: may_serve(project.script),
+                lambda yes: (self.trust_wanted if yes else self.script_wanted).emit(project),
+            )
 
     def _submit(self, project: ProjectSpec) -> None:
         for name, job in opening_jobs(project, run_names(project)):
@@ -148,6 +152,13 @@ def _folder_of(path: str) -> str:
     """The folder of a single file that is no project by itself: a checkpoint is opened with its run."""
     file = Path(path)
     return path if file.suffix in (".py", ".toml") or not file.is_file() else str(file.absolute().parent)
+
+
+def may_serve(script: str) -> bool:
+    """Whether a script's text shows all that is needed; nobody need trust one that cannot serve."""
+    from landscope.project.candidates import may_serve
+
+    return may_serve(script)
 
 
 def trusted(root: str) -> bool:

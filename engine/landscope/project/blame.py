@@ -6,6 +6,7 @@ import bdb
 import inspect
 import re
 import shlex
+import threading
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,13 +15,15 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from landscope.contract.errors import JobCancelled, LandscopeError, ScriptArgumentsError, ScriptError
+from landscope.project.definitions import import_root
 
 if TYPE_CHECKING:
     from torch import nn
 
 _MOST = 300
 _NO_CUDA = re.compile(
-    r"not compiled with CUDA|NVIDIA driver|no CUDA (GPUs|device)|torch\.cuda\.is_available\(\) is False", re.I
+    r"_cuda_|not compiled with CUDA|NVIDIA driver|no CUDA (GPUs|device)|torch\.cuda\.is_available\(\) is False",
+    re.I,
 )
 _ARGUMENTS = 'give arguments by --args "…", as arguments = ["…"] in landscope.toml, or in the window'
 _EXIT_HINT = "move what the script does when it is started under if __name__ == '__main__':"
@@ -49,8 +52,12 @@ def blaming(
     """
     try:
         yield
-    except (LandscopeError, JobCancelled, GeneratorExit, KeyboardInterrupt):
+    except (LandscopeError, JobCancelled):
         raise
+    except KeyboardInterrupt:
+        if threading.current_thread() is threading.main_thread():  # it is the person's
+            raise
+        raise ScriptError(f"{script.name}: KeyboardInterrupt in {doing}.") from None
     except SystemExit as error:
         where = _where(owns, script, error.__traceback__, line_of(function))
         detail = "\n".join(filter(None, (text(), _trace(error))))
@@ -66,8 +73,8 @@ def _ended(script: Path, doing: str, error: SystemExit, printed: str) -> str:
     if _shows_usage(printed):
         said = printed.strip().splitlines()[-1].strip().rstrip(".")
         return f"the script does not run with these arguments ({said}); {_ARGUMENTS}"
-    code = 0 if error.code is None else error.code
-    return f"the script ended itself in {doing} (exit code {code}); {_EXIT_HINT}, or {adapter_hint(script)}"
+    code = _message(error).strip(": .") if isinstance(error.code, str) else f"exit code {error.code or 0}"
+    return f"the script ended itself in {doing} ({code}); {_EXIT_HINT}, or {adapter_hint(script)}"
 
 
 def _shows_usage(printed: str) -> bool:
@@ -76,7 +83,7 @@ def _shows_usage(printed: str) -> bool:
 
 def adapter_hint(script: Path) -> str:
     """What to do when a script is not made for Landscope and should stay as it is."""
-    folder = shlex.quote(str(script.parent))
+    folder = shlex.quote(str(import_root(script)))
     return f"run landscope new-script {folder}, which writes a landscope_project.py that calls the script"
 
 
@@ -106,7 +113,9 @@ def _sentence(
 def _hints(error: BaseException) -> Iterator[str]:
     """What to do about errors whose own words do not say it."""
     said = str(error)
-    if isinstance(error, bdb.BdbQuit) or (isinstance(error, EOFError) and "reading a line" in said):
+    if isinstance(error, bdb.BdbQuit) or (
+        isinstance(error, EOFError) and said in ("", "EOF when reading a line")
+    ):
         yield "The script asks for input, and nobody is there to answer: give it a default"
     if "more than 1 value per channel" in said:
         yield "This layer cannot run a single row: let build_data() give larger batches"

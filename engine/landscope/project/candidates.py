@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from landscope.contract.errors import ScriptError
 from landscope.project.adapter import write_adapter
 from landscope.project.arguments import BAGS
 from landscope.project.definitions import (
@@ -103,6 +104,16 @@ def find_candidates(script: str | Path, root: str | Path | None = None) -> Candi
         ranked(data, "data"),
         ranked([c for c, _ in found if c.name in losses], "loss"),
     )
+
+
+def may_serve(script: str | Path) -> bool:
+    """Whether a script's text has a model and data under their usual names; True where it does not tell."""
+    try:
+        tree = tree_of(Path(script))
+    except ScriptError:
+        return True  # running it says what is wrong
+    stars = (alias.name for n in tree.body if isinstance(n, ast.ImportFrom) for alias in n.names)
+    return {"build_model", "build_data"} <= set(top_level(tree)) or "*" in stars
 
 
 def ranked(found: list[Candidate], purpose: str) -> tuple[Candidate, ...]:
@@ -203,4 +214,4 @@ def _is_data(candidate: Candidate, node: ast.stmt, datasets: set[str]) -> bool:
     return bool(named) and candidate.name not in _DATASETS
 
 
-__all__ = ["Candidate", "Candidates", "find_candidates", "ranked", "write_adapter"]
+__all__ = ["Candidate", "Candidates", "find_candidates", "may_serve", "ranked", "write_adapter"]

@@ -6,7 +6,7 @@ import torch
 
 from landscope.contract.errors import OptionError, ScriptError
 from landscope.contract.options import EngineOptions, ProjectSpec
-from landscope.project.candidates import find_candidates, write_adapter
+from landscope.project.candidates import find_candidates, may_serve, write_adapter
 from landscope.project.subject import open_subject
 
 SCRIPT = """
@@ -118,6 +118,21 @@ def test_that_the_adapter_reaches_scripts_with_odd_names_and_packages(tmp_path):
             root=str(tmp_path), script=str(made), trusted=True, engine=EngineOptions(device="cpu")
         )
         assert open_subject(spec).data.samples("train") == 10
+
+
+@pytest.mark.parametrize(
+    ("text", "serves"),
+    [
+        ("def build_model(): ...\ndef build_data(): ...", True),
+        ("from a import build_model, build_data", True),
+        ("from a import *", True),
+        ("def build_model(:", True),
+        ("from models import build_model", False),
+    ],
+)
+def test_that_a_script_that_cannot_serve_is_known_by_its_text(tmp_path, text, serves):
+    (tmp_path / "main.py").write_text(text)
+    assert may_serve(tmp_path / "main.py") is serves
 
 
 def test_that_somebody_elses_adapter_is_not_overwritten(tmp_path, script):
