@@ -20,6 +20,8 @@ AVERAGED = "averaged"
 """The word that asks for the moving average of the weights, whatever a file calls it."""
 _TOP = "top level"
 _PLAUSIBLE_SHARE = 0.1
+_MOST_TRIED = 64
+_MOST_NEAR = 8
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ def match(
         CheckpointError: none fits, the sentence names what is missing or both shapes; or the wanted set is
             not there, the sentence names those that are.
     """
-    fits = _fits(tuple(candidates), reference)
+    fits = _fits(_worth_trying(tuple(candidates), reference, wanted), reference)
     sets = _distinct([fit for fit in fits if fit.complete])
     if wanted:
         sets = _wanted_first(fits, sets, reference, file, wanted)
@@ -66,6 +68,17 @@ def match(
         tuple(_notes(sets, names)),
         names if len(names) > 1 else (),
     )
+
+
+def _worth_trying(
+    candidates: tuple[Candidate, ...], reference: Reference, wanted: str
+) -> tuple[Candidate, ...]:
+    """The mappings with enough tensors for the model; without any, the likeliest, for the refusal."""
+    needed = len({min((name, *reference.twins.get(name, ()))) for name in reference.parameters})
+    enough = [one for one in candidates if len(one.tensors) >= needed] or list(candidates[:_MOST_NEAR])
+    asked = [one for one in candidates if wanted and _answers(one.path, one.is_average, wanted)]
+    tried = enough[:_MOST_TRIED]
+    return (*tried, *(one for one in asked if not any(one is other for other in tried)))
 
 
 def _fits(candidates: tuple[Candidate, ...], reference: Reference) -> list[Fit]:

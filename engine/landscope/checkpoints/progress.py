@@ -43,7 +43,9 @@ def find_progress(header: Header) -> tuple[int | None, int | None]:
 def _places(tree: Mapping[Any, Any], depth: int) -> Iterator[Mapping[Any, Any]]:
     yield tree
     for name in _PLACES if depth else ():
-        yield from _places(entries(tree.get(name)), depth - 1)
+        below = entries(tree[name]) if name in tree else {}
+        if below:
+            yield from _places(below, depth - 1)
     history = tree.get("optimizer_history")  # fairseq
     if isinstance(history, list) and history and isinstance(history[-1], Mapping):
         yield history[-1]

@@ -101,3 +101,11 @@ def test_that_without_a_model_a_missing_set_is_refused_by_name(candidates):
 def test_that_one_set_without_a_model_has_no_names_to_choose_from(candidates):
     chosen, names = choose(candidates(state(1)))
     assert chosen.path == "" and names == ()
+
+
+def test_that_thousands_of_small_tables_do_not_hide_the_weights(candidates):
+    tables = {f"table{number}": {"value": torch.ones(1)} for number in range(2000)}
+    found = candidates({"tables": tables, "model": state(1)})
+    assert value(fitted(found)) == 1
+    with pytest.raises(CheckpointError, match="no tensor has a name that the model knows"):
+        fitted(found, "table7")
