@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from landscope.checkpoints.mappings import Candidate, Weights, is_average
+from landscope.checkpoints.mappings import Candidate, Weights, dtype_of, is_average, is_integer
 from landscope.checkpoints.names import Spelling, plain_names, unwrapped_names
 from landscope.checkpoints.records import TensorRecord
 from landscope.checkpoints.records import unreadable as why_unreadable
@@ -112,7 +112,7 @@ def _under(
             continue
         used.add(key)
         tensor = candidate.tensors[key]
-        problem = why_unreadable(tensor) if isinstance(tensor, TensorRecord) else ""
+        problem = _problem(tensor, reference.dtypes.get(name, ""))
         if problem:
             unreadable.append((name, problem))
         elif tuple(tensor.shape) != shape:
@@ -134,6 +134,18 @@ def _under(
         tuple(k for k in candidate.tensors if k not in used),
         renamed,
     )
+
+
+def _problem(tensor: Weights, wanted: str) -> str:
+    """Why a tensor cannot become one of type ``wanted``, empty if it can."""
+    problem = why_unreadable(tensor) if isinstance(tensor, TensorRecord) else ""
+    if problem or not wanted.startswith(("float", "bfloat")):
+        return problem
+    if is_integer(tensor):
+        return f"holds integers ({dtype_of(tensor)}) where the model has {wanted}; save float weights"
+    if dtype_of(tensor).startswith("complex"):
+        return f"is complex where the model has {wanted}"
+    return ""
 
 
 def _there(name: str, prefix: str) -> str:

@@ -16,6 +16,7 @@ from landscope.checkpoints.header import Header
 from landscope.checkpoints.progress import find_progress as find_progress
 from landscope.checkpoints.rebuilt import without_data
 from landscope.checkpoints.records import TensorRecord
+from landscope.checkpoints.wording import some
 
 _MAX_DEPTH = 8
 _MAX_VISITS = 200_000
@@ -68,8 +69,8 @@ class Candidate:
 
     @property
     def is_average(self) -> bool:
-        """Whether the name says that it is a moving average of the weights."""
-        return is_average(self.path)
+        """Whether it is a moving average of the weights: its name or torch's count of averages says so."""
+        return is_average(self.path) or "n_averaged" in self.tensors
 
     @property
     def is_joint(self) -> bool:
@@ -85,6 +86,13 @@ class Candidate:
 def is_integer(tensor: Weights) -> bool:
     """Whether the values are integers or booleans."""
     return tensor.is_integer if isinstance(tensor, TensorRecord) else tensor.dtype.kind in "biu"
+
+
+def dtype_of(tensor: Weights) -> str:
+    """Name of the dtype of the values: float32 for quantised ones."""
+    if not isinstance(tensor, TensorRecord):
+        return str(tensor.dtype)
+    return tensor.dtype if tensor.quantised is None else "float32"
 
 
 def is_average(name: str) -> bool:
@@ -266,4 +274,5 @@ def why_no_mapping(header: Header) -> str:
         return "a single tensor without a name, no state dict: no parameters found"
     if isinstance(tree, (list, tuple)) and any(_as_tensor(value) is not None for value in tree[:1000]):
         return "a list of tensors without names: no parameters found; save the state_dict()"
-    return "no parameters found"
+    left = f"; left alone: {some(header.refused)}" if header.refused else ""
+    return f"no parameters found{left}"

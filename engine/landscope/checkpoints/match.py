@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from landscope.checkpoints.fit import Fit, fits_of
 from landscope.checkpoints.mappings import Candidate, Weights, elements, is_integer
+from landscope.checkpoints.notes import notes_on
 from landscope.checkpoints.records import TensorRecord
 from landscope.checkpoints.reference import Reference
 from landscope.checkpoints.refusal import refusal, why_no_model
-from landscope.checkpoints.wording import counted, shown, some
+from landscope.checkpoints.wording import some
 from landscope.contract.errors import CheckpointError
 
 __all__ = ["AVERAGED", "Matched", "Reference", "choose", "match"]
@@ -65,7 +66,7 @@ def match(
     return Matched(
         sets[0].tensors,
         _extras(sets[0], reference),
-        tuple(_notes(sets, names)),
+        tuple(notes_on(sets, names, reference)),
         names if len(names) > 1 else (),
     )
 
@@ -178,29 +179,3 @@ def _extras(fit: Fit, reference: Reference) -> dict[str, Any]:
             if stored == key or stored.endswith("." + key):
                 found[name] = value
     return found
-
-
-def _notes(sets: list[Fit], names: tuple[str, ...]) -> Iterator[str]:
-    fit = sets[0]
-    if fit.candidate.path:
-        yield f"weights taken from '{shown(fit.candidate.path)}'"
-    for prefix in (*fit.removed, *([fit.prefix] if fit.prefix and fit.prefix[0] != "-" else [])):
-        yield f"removed prefix {shown(prefix)}"
-    if fit.prefix.startswith("-"):
-        yield f"added prefix {fit.prefix[1:]}"
-    if fit.renamed:
-        yield "weight_norm names translated"
-    if fit.missing_buffers:
-        buffers = counted(len(fit.missing_buffers), "buffer")
-        yield f"{buffers} missing, kept from the model: {some(fit.missing_buffers)}"
-    if fit.unused:
-        unused = counted(len(fit.unused), "entry")
-        yield f"{unused} that the model does not have ignored: {some(fit.unused)}"
-    if fit.is_average:
-        yield "these are averaged weights"
-    averaged = tuple(name for other, name in zip(sets[1:], names[1:], strict=True) if other.is_average)
-    plain = tuple(name for name in names[1:] if name not in averaged)
-    if averaged:
-        yield f"averaged weights are there too, under '{some(averaged)}'"
-    if plain:
-        yield f"other weights that fit are there too, under '{some(plain)}'"

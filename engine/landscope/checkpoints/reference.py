@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from torch import nn
+    from torch import Tensor, nn
 
 Shape = tuple[int, ...]
 
@@ -21,19 +21,21 @@ class Reference:
         buffers: name to shape of the buffers that ``state_dict()`` holds.
         twins: name to the other names of the same tensor.
         extras: names of entries that are no tensors (``get_extra_state``).
+        dtypes: name to torch's name of the dtype, of parameters and buffers; empty = not known.
     """
 
     parameters: Mapping[str, Shape]
     buffers: Mapping[str, Shape] = field(default_factory=dict)
     twins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     extras: tuple[str, ...] = ()
+    dtypes: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, model: nn.Module) -> Reference:
         """What ``model`` wants, by its own names."""
         named = dict(model.named_parameters(remove_duplicate=False))
         stored = model.state_dict(keep_vars=True)
-        buffers = {n: tuple(b.shape) for n, b in model.named_buffers(remove_duplicate=False) if n in stored}
+        buffers = {n: b for n, b in model.named_buffers(remove_duplicate=False) if n in stored}
         groups: dict[int, list[str]] = {}
         for name, parameter in named.items():
             groups.setdefault(id(parameter), []).append(name)
@@ -41,9 +43,14 @@ class Reference:
             n: tuple(o for o in group if o != n) for group in groups.values() for n in group if len(group) > 1
         }
         extras = tuple(n for n in stored if n.rsplit(".", 1)[-1] == "_extra_state")
-        return cls({n: tuple(p.shape) for n, p in named.items()}, buffers, twins, extras)
+        dtypes = {n: str(t.dtype).removeprefix("torch.") for n, t in {**named, **buffers}.items()}
+        return cls(_shapes(named), _shapes(buffers), twins, extras, dtypes)
 
     @property
     def shapes(self) -> dict[str, Shape]:
         """Parameters and buffers."""
         return {**self.parameters, **self.buffers}
+
+
+def _shapes(tensors: Mapping[str, Tensor]) -> dict[str, Shape]:
+    return {name: tuple(tensor.shape) for name, tensor in tensors.items()}

@@ -25,10 +25,14 @@ def refusal(file: str, best: Fit | None, reference: Reference) -> str:
     if why:
         return f"{file}: {why}"
     if best.wrong:
-        name, actual, wanted = best.wrong[0]
-        more = f" (and {len(best.wrong) - 1} more)" if len(best.wrong) > 1 else ""
-        return f"{file}: {name} has shape {actual}, the model wants {wanted}{more}"
+        return f"{file}: {_other_shapes(best)}"
     return f"{file}: {_missing(best, reference)}"
+
+
+def _other_shapes(best: Fit, most: int = 3) -> str:
+    clauses = [f"{n} has shape {actual}, the model wants {wanted}" for n, actual, wanted in best.wrong[:most]]
+    more = f"; and {len(best.wrong) - most} more" if len(best.wrong) > most else ""
+    return "; ".join(clauses) + more
 
 
 def why_no_model(names: Iterable[str]) -> str:

@@ -246,3 +246,28 @@ def test_that_modules_pickled_in_a_list_are_found(tmp_path, state):
     found = matched(tmp_path, {"models": [nn.Linear(1, 1), nn.DataParallel(model)]})
     assert_fits(found, state)
     assert "weights taken from 'models.1'" in found.notes
+
+
+@pytest.mark.parametrize(("dtype", "says"), [(torch.int8, "holds integers"), (torch.complex64, "is complex")])
+def test_that_numbers_of_another_kind_are_never_taken_for_weights(tmp_path, state, dtype, says):
+    state["out.weight"] = torch.ones(2, 4, dtype=dtype)
+    with pytest.raises(CheckpointError, match=rf"out\.weight {says}.* where the model has float32"):
+        matched(tmp_path, state)
+
+
+def test_that_other_types_of_the_same_numbers_are_converted_and_said(tmp_path, state):
+    state["out.weight"], state["out.bias"] = state["out.weight"].half(), state["out.bias"].double()
+    note = "2 tensors converted to the model's type: out.weight (float16), out.bias (float64)"
+    assert note in matched(tmp_path, state).notes
+
+
+def test_that_all_other_shapes_are_told(tmp_path, state):
+    state["out.weight"], state["out.bias"] = torch.zeros(5, 4), torch.zeros(5)
+    with pytest.raises(CheckpointError, match=r"out\.bias has shape \(5,\), the model wants \(2,\)$"):
+        matched(tmp_path, state)
+
+
+def test_that_averages_by_torch_are_known_by_their_count(tmp_path, state):
+    averaged = torch.optim.swa_utils.AveragedModel(Net()).state_dict()
+    found = matched(tmp_path, {"a": state, "b": averaged})
+    assert found.sets == ("a", "b") and "averaged weights are there too, under 'b'" in found.notes
