@@ -81,3 +81,41 @@ def test_that_a_killed_engine_is_one_sentence_and_the_plane_resumes_from_its_poi
     after = context.document.session.planes["big"]
     assert (after.state == SAMPLED).all()
     assert np.array_equal(after.values["loss"][where], before)
+
+
+ENDLESS = """
+    import time
+    import torch
+
+    started = time.monotonic()
+    while True:
+        time.sleep(0.05)
+
+    def build_model():
+        return torch.nn.Linear(4, 2)
+
+    def build_data():
+        return []
+"""
+
+
+def test_that_a_script_that_trains_at_import_can_be_stopped_and_the_files_are_measured(window, real_project):
+    from pathlib import Path
+    from textwrap import dedent
+
+    from window_fakes import wait_until
+
+    engines = window.context.engines
+    Path(real_project.script).write_text(dedent(ENDLESS))
+    window.opener.show(real_project)
+    wait_until(lambda: any(row.runs_script for row in engines.table.rows), seconds=60)
+    pid = engines.pid("statistics")
+    name = next(row.id for row in engines.table.rows if row.runs_script)
+    engines.cancel(name)
+    wait_until(lambda: not engines.busy, seconds=60)
+    assert engines.pid("statistics") != pid
+    states = {row.id: row.state for row in engines.table.rows}
+    assert {states.pop("list"), states.pop("run-distance")} == {"done"}
+    assert set(states.values()) == {"cancelled"}
+    session = window.context.document.session
+    assert np.isfinite(session.distances["run"].total("distance", session.runs["run"].names)).all()

@@ -92,7 +92,7 @@ class Engines(QObject):
     def _stop_script(self, name: str) -> None:
         """Stopping one job that waits for the script stops the script: for all jobs that need it."""
         for row in self.table.rows:
-            if row.id != name and (row.runs_script or (row.state == "queued" and row.needs_script)):
+            if row.id != name and (row.may_run_script or (row.state == "queued" and row.needs_script)):
                 self.table.stopping(row.id)
                 if row.active:
                     self._host(row.queue).send(j.CancelJob(id=row.id))
@@ -245,7 +245,7 @@ class Engines(QObject):
         A script that runs hears of no token, and nothing is lost with its process.
         """
         for name in self.table.overdue(STOP_AFTER_S):
-            if self.table[name].runs_script:
+            if self.table[name].may_run_script:
                 self.stop_now(name)
         if not any(row.state == "stopping" for row in self.table.rows):
             self._watch.stop()

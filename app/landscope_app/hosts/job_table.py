@@ -55,6 +55,11 @@ class JobRow:
         return self.active and self.total <= 0 and self.what == e.SCRIPT_RUNS
 
     @property
+    def may_run_script(self) -> bool:
+        """Whether the script may be running or about to: nothing is measured yet that could be lost."""
+        return self.active and self.total <= 0 and self.needs_script
+
+    @property
     def needs_script(self) -> bool:
         """Whether it cannot be done without running the script."""
         return isinstance(self.job, (EvaluateJob, SaturationJob, LineJob, PlaneJob, ProbeJob))

@@ -120,7 +120,9 @@ class Bar:
             self._title = body.title
             self._bar.update(self._task, description=body.title, completed=0.0, total=1.0, left="")
         elif isinstance(body, Progress):
-            self._bar.update(self._task, completed=body.done, total=body.total, left=left_text(body.eta_s))
+            self._bar.update(
+                self._task, completed=body.done, total=body.total, left=left_text(body.eta_s) or body.what
+            )
         elif isinstance(body, Failed):
             self._bar.console.print(self._failures.text(self._title, body), style="red", markup=False)
         elif isinstance(body, Done):
