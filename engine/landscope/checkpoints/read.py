@@ -167,7 +167,8 @@ def _load(name: str, value: Weights, storages: dict[Storage, Tensor], files: _Fi
         raise CheckpointError(f"{where}: {name} {problem}")
     place = value.storage
     if place not in storages:
-        storages[place] = _read_storage(files.of(place.file), place, ITEM_SIZES[value.dtype])
+        item = ITEM_SIZES[value.dtype] // (2 if value.dtype.startswith("complex") else 1)
+        storages[place] = _read_storage(files.of(place.file), place, item)
     tensor = _view(value, storages[place])
     if value.quantised is None:
         return tensor
@@ -190,7 +191,7 @@ def _read_storage(file: BinaryIO, place: Storage, item: int) -> Tensor:
     into = memoryview(raw.numpy())  # type: ignore[arg-type]
     _read_into(file, place, lambda begin, size: into[begin : begin + size])
     if place.swapped and item > 1:
-        swapped = raw.numpy().reshape(-1, item)[:, ::-1].copy()
+        swapped = raw.numpy()[: place.size // item * item].reshape(-1, item)[:, ::-1].copy()
         raw = torch.from_numpy(swapped.reshape(-1))
     return raw
 

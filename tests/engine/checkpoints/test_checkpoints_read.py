@@ -191,6 +191,21 @@ def test_that_a_tensor_that_would_grow_is_refused(tmp_path):
         loaded(tmp_path / "a.pt")
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int64, torch.complex64, torch.uint8])
+def test_that_files_of_big_endian_machines_are_read(tmp_path, dtype):
+    tensor = torch.arange(6).reshape(2, 3).to(dtype)
+    torch.save({"w": tensor}, tmp_path / "little.pt")
+    order = tensor.numpy().astype(tensor.numpy().dtype.newbyteorder(">")).tobytes()
+    with (
+        zipfile.ZipFile(tmp_path / "little.pt") as little,
+        zipfile.ZipFile(tmp_path / "big.pt", "w") as big,
+    ):
+        for name in little.namelist():
+            changed = {"data/0": order, "byteorder": b"big"}
+            big.writestr(name, changed.get(name.partition("/")[2], little.read(name)))
+    assert torch.equal(loaded(tmp_path / "big.pt")["w"], tensor)
+
+
 def test_that_overlapping_safetensors_are_refused(tmp_path):
     entry = '{"dtype":"F32","shape":[2],"data_offsets":[%d,%d]}'
     header = f'{{"a":{entry % (0, 8)},"b":{entry % (4, 12)}}}'.encode()
