@@ -86,12 +86,14 @@ def _common_source(files: Sequence[Placed]) -> tuple[Unit, Source | None]:
 
 
 def _varying_number(files: Sequence[Placed]) -> Source:
-    """The one number that differs between names which are otherwise the same (the 5 of ``resnet18_5``)."""
+    """The one number that differs between names which are otherwise the same (the 5 of ``resnet18_5``).
+
+    Or the only number of each name, if the same follows it everywhere (``first_0``, ``middle_5``, ``end_9``).
+    """
     named = {file.name: numbers_in(file.name) for file in files}
     patterns = {words for words, _ in named.values()}
-    columns = (
-        list(zip(*(numbers for _, numbers in named.values()), strict=True)) if len(patterns) == 1 else []
-    )
+    alike = len(patterns) == 1 or (all(len(p) == 2 for p in patterns) and len({p[1] for p in patterns}) == 1)
+    columns = list(zip(*(numbers for _, numbers in named.values()), strict=True)) if alike else []
     varying = [place for place, column in enumerate(columns) if len(set(column)) > 1]
 
     def source(file: Placed) -> int | None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
+LABEL_KEYS = ("labels", "label", "targets", "target", "y")
 HALF = (torch.float16, torch.bfloat16)
 Change = Callable[[Tensor], Tensor]
 
@@ -67,6 +69,18 @@ def frozen(value: Any) -> Any:
     return changed(value, lambda tensor: tensor.detach().to("cpu", copy=True))
 
 
+def with_tensors(value: Any) -> Any:
+    """The batch with NumPy arrays of numbers made into tensors."""
+    if isinstance(value, np.ndarray):
+        return torch.as_tensor(value) if value.dtype.kind in "biufc" else value
+    if isinstance(value, Mapping):
+        return _like_mapping(value, {key: with_tensors(item) for key, item in value.items()})
+    if isinstance(value, (list, tuple)) and not _moves_itself(value):
+        parts = map(with_tensors, value)
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    return value
+
+
 def moved(value: Any, device: torch.device, *, as_float32: bool = False) -> Any:
     """The batch on a device; half precision becomes float32 if asked."""
     if _moves_itself(value):
@@ -90,25 +104,64 @@ def bytes_in(value: Any) -> int:
 
 
 def count_samples(value: Any) -> int:
-    """Number of samples: the leading dimension.
+    """Number of samples: the leading dimension of the batch's tensors and arrays.
 
-    If all tensors agree it is theirs; else that of the first tensor directly in the batch (labels, often);
-    else, for lists of images with lists of targets, their common length; else that of the first tensor.
+    Where they differ it is that of the labels of a dict; for lists of images with lists of targets their
+    common length; else the commonest among the tensors directly in the batch, then among all. An object that
+    is no container says it itself (``num_graphs``, ``batch_size``, ``len()``), or its attributes do.
     """
-    leading = [tensor.shape[0] for tensor in tensors_in(value) if tensor.ndim > 0]
+    leading = list(_leading(value))
     if not leading:
-        return 1
+        return _own_count(value)
     if len(set(leading)) == 1 and not _is_list_of_samples(value):
-        return int(leading[0])
-    parts = list(value.values()) if isinstance(value, Mapping) else value
-    if isinstance(parts, (list, tuple)):
-        direct = [part.shape[0] for part in parts if isinstance(part, Tensor) and part.ndim > 0]
-        lengths = {len(part) for part in parts if isinstance(part, (list, tuple))}
-        if direct:
-            return int(direct[0])
-        if len(lengths) == 1:
-            return int(lengths.pop())
-    return int(leading[0])
+        return leading[0]
+    if isinstance(value, Mapping):
+        labels = [n for key in LABEL_KEYS if key in value for n in _leading(value[key])]
+        return (labels or [_commonest(_direct(value.values()) or leading)])[0]
+    if isinstance(value, (list, tuple)):
+        lengths = {len(part) for part in value if isinstance(part, (list, tuple))}
+        direct = _direct(value)
+        return lengths.pop() if len(lengths) == 1 and not direct else _commonest(direct or leading)
+    return _commonest(leading)
+
+
+def _leading(value: Any) -> Iterator[int]:
+    """Leading dimensions of all tensors and arrays inside."""
+    for tensor in tensors_in(value):
+        if tensor.dim() > 0:
+            yield tensor.size(0)  # nested tensors have no shape
+    for array in _arrays_in(value):
+        if array.ndim > 0:
+            yield len(array)
+
+
+def _arrays_in(value: Any) -> Iterator[np.ndarray[Any, Any]]:
+    if isinstance(value, np.ndarray):
+        yield value
+    elif isinstance(value, (Mapping, list, tuple)):
+        for part in value.values() if isinstance(value, Mapping) else value:
+            yield from _arrays_in(part)
+
+
+def _direct(parts: Iterable[Any]) -> list[int]:
+    """Leading dimensions of the tensors and arrays that are parts themselves."""
+    return [n for part in parts if isinstance(part, (Tensor, np.ndarray)) for n in _leading(part)]
+
+
+def _commonest(numbers: list[int]) -> int:
+    """The commonest number, the first of several."""
+    return max(numbers, key=numbers.count)
+
+
+def _own_count(value: Any) -> int:
+    """What an object without tensors that can be seen says of itself; 1 if nothing."""
+    for name in ("num_graphs", "batch_size"):
+        if isinstance(getattr(value, name, None), int):
+            return int(getattr(value, name))
+    if hasattr(value, "__len__") and not isinstance(value, (str, bytes)):
+        return len(value)
+    inside = [n for part in getattr(value, "__dict__", {}).values() for n in _leading(part)]
+    return _commonest(inside) if inside else 1
 
 
 def _is_list_of_samples(value: Any) -> bool:
@@ -122,9 +175,9 @@ def _is_list_of_samples(value: Any) -> bool:
 def can_cut(value: Any, size: int) -> bool:
     """Whether every tensor has the samples along its leading dimension, so that the batch can be sliced."""
     tensors = list(tensors_in(value))
-    return (
-        bool(tensors) and all(t.ndim > 0 and t.shape[0] == size for t in tensors) and not _moves_itself(value)
-    )
+    plain = all(t.layout == torch.strided and not t.is_nested for t in tensors)
+    whole = plain and all(t.dim() > 0 and t.size(0) == size for t in tensors)
+    return bool(tensors) and whole and not _moves_itself(value) and next(_arrays_in(value), None) is None
 
 
 def cut(value: Any, size: int, first: int, last: int) -> Any:

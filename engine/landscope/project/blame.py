@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _MOST = 300
 _NO_CUDA = re.compile(
-    r"_cuda_|not compiled with CUDA|NVIDIA driver|no CUDA (GPUs|device)|torch\.cuda\.is_available\(\) is False",
+    r"_cuda_|not compiled with CUDA|NVIDIA driver|no CUDA (GPUs|device)",
     re.I,
 )
 _ARGUMENTS = 'give arguments by --args "…", as arguments = ["…"] in landscope.toml, or in the window'
@@ -112,7 +112,7 @@ def _sentence(
 
 def _hints(error: BaseException) -> Iterator[str]:
     """What to do about errors whose own words do not say it."""
-    said = str(error)
+    said = _said(error)
     if isinstance(error, bdb.BdbQuit) or (
         isinstance(error, EOFError) and said in ("", "EOF when reading a line")
     ):
@@ -125,8 +125,15 @@ def _hints(error: BaseException) -> Iterator[str]:
         yield _ARGUMENTS[0].upper() + _ARGUMENTS[1:]
 
 
+def _said(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # an error of the script's that cannot even say what it is
+        return "it cannot be printed"
+
+
 def _message(error: BaseException) -> str:
-    text = " ".join(str(error).split())
+    text = " ".join(_said(error).split())
     text = text if len(text) <= _MOST else text[: _MOST - 1] + "…"
     return f": {text}" + ("" if text.endswith((".", "!", "?")) else ".") if text else "."
 

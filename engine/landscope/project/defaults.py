@@ -10,7 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-LABEL_KEYS = ("labels", "label", "targets", "target", "y")
+from landscope.project.batches import LABEL_KEYS
+
 IGNORED = -100
 """Label of positions that count neither in the loss nor in the accuracy (torch's ``ignore_index``)."""
 
@@ -29,10 +30,18 @@ def outputs(model: nn.Module, value: Any) -> tuple[Any, Tensor | None]:
         return model(**_accepted(model, value)), labels_of(value)
     if isinstance(value, (list, tuple)) and len(value) == 2 and isinstance(value[0], Tensor):
         return model(value[0]), labels_of(value)
-    raise MisfitError(f"The default loss takes batches (input, labels) or a dict, not {_form(value)}; {_ASK}")
+    raise MisfitError(
+        f"The default loss takes batches (input, labels) or a dict, not {_form(value)}; {_ask(model)}"
+    )
 
 
 _ASK = "write loss(model, batch) in the script."
+
+
+def _ask(model: nn.Module) -> str:
+    """What to do, with the method that Lightning's modules have for it."""
+    step = callable(getattr(model, "training_step", None))
+    return _ASK.rstrip(".") + ("; it may return model.training_step(batch, 0)." if step else ".")
 
 
 def labels_of(value: Any) -> Tensor | None:
@@ -66,13 +75,13 @@ def default_loss(output: Any, labels: Tensor | None, *, ignoring: bool = True) -
     Raises:
         MisfitError: neither fits.
     """
-    own = _own_loss(output)
+    own = own_loss(output)
     if own is not None:
         return own
     logits = logits_of(output)
     if logits is not None and labels is not None:
         if fits_classes(logits, labels):
-            each = functional.cross_entropy(logits, labels, reduction="none", ignore_index=IGNORED)
+            each = functional.cross_entropy(logits, labels.long(), reduction="none", ignore_index=IGNORED)
             return _per_sample(each, labels if ignoring else None)
         if labels.is_floating_point() and labels.shape == logits.shape:
             return (
@@ -123,7 +132,8 @@ def logits_of(output: Any) -> Tensor | None:
     return found if isinstance(found, Tensor) else None
 
 
-def _own_loss(output: Any) -> Tensor | None:
+def own_loss(output: Any) -> Tensor | None:
+    """The loss that a model computed itself, None if it did not."""
     found = output.get("loss") if isinstance(output, Mapping) else getattr(output, "loss", None)
     return found if isinstance(found, Tensor) else None
 

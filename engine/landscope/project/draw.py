@@ -14,7 +14,7 @@ from landscope.contract.errors import DataError
 from landscope.contract.events import Notice, Progress
 from landscope.contract.job import CancelToken
 from landscope.contract.options import DataOptions
-from landscope.project.batches import bytes_in, can_cut, count_samples, cut, frozen
+from landscope.project.batches import bytes_in, can_cut, count_samples, cut, frozen, with_tensors
 from landscope.project.script import ModelScript
 from landscope.project.sources import Say, as_batches
 from landscope.project.workers import as_only_worker, without_workers
@@ -95,7 +95,7 @@ class _Taking:
         self.batches: list[tuple[Any, int]] = []
         self.count = 0
         self.ended = self.finished = False
-        if not isinstance(source, Iterable):
+        if not isinstance(source, Iterable) and not hasattr(source, "__getitem__"):
             kind = type(source).__name__
             raise DataError(f"{self._where}: build_data() gave {kind}, which has no batches to iterate over.")
 
@@ -142,6 +142,8 @@ class _Taking:
             )
 
     def _keep(self, value: Any) -> None:
+        if self._script.loss is None:  # a loss of its own may want the arrays
+            value = with_tensors(value)
         size = self._size(value)
         left = self._samples - self.count if self._samples else size
         if size > left and can_cut(value, size):

@@ -6,12 +6,23 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from landscope.contract.errors import ScriptError
+from landscope.project.batches import changed
 from landscope.project.data import FrozenData
-from landscope.project.defaults import MisfitError, accuracy, default_loss, ignores, labels_of, outputs
+from landscope.project.defaults import (
+    MisfitError,
+    accuracy,
+    default_loss,
+    ignores,
+    labels_of,
+    logits_of,
+    outputs,
+    own_loss,
+)
 from landscope.project.frozen import FrozenBatch
 from landscope.project.script import ModelScript
 
@@ -26,11 +37,15 @@ class Objective:
 
     Attributes:
         trains: the script's loss switches the model to train mode; what that moves is put back each time.
+        gradients: the script's loss takes gradients itself.
+        squares: the script has no loss, and the default one is the squared error.
     """
 
     def __init__(self, script: ModelScript, data: FrozenData) -> None:
         self._script, self._data = script, data
-        self.trains = False
+        self.trains = self.gradients = self.squares = False
+        if isinstance(script.loss, nn.Module):
+            script.loss.to(data.device)
         self._ignoring: dict[int, bool] = {}
 
     def loss(self, model: nn.Module, batch: Batch) -> Tensor:
@@ -61,15 +76,16 @@ class Objective:
         known = batch if isinstance(batch, FrozenBatch) else self._data.locate(batch)
         value = batch.value if isinstance(batch, FrozenBatch) else batch
         where = known.title if known else "a batch"
-        with self._script.environment.numerics(), self._settled(model):
+        with self._script.environment.numerics(), self._settled(model), self._differentiable():
+            value = changed(value, _usable) if self.gradients else value
             loss, output = self._loss(model, value, where)
             metrics = self._metrics(model, value, output, where) if with_metrics else {}
-        return self._checked(loss, known, where), metrics
+            return self._checked(loss, known, where), metrics
 
     def _loss(self, model: nn.Module, value: Any, where: str) -> tuple[Any, Any]:
         """The loss, and the model's output if it is known."""
         own = self._script.loss
-        if own is None:
+        if own is None or self._script.takes_outputs:
             return self._default(model, value, where)
         if self._script.metrics is not None:
             with self._script.blaming(f"loss() on {where}", own, model):
@@ -78,12 +94,21 @@ class Objective:
             return own(model, value), heard[0] if len(heard) == 1 else None
 
     def _default(self, model: nn.Module, value: Any, where: str) -> tuple[Any, Any]:
+        """The default loss, or the script's own of outputs and labels."""
+        own = self._script.loss
         with self._script.blaming(f"the forward pass on {where}", model=model):
             try:
                 output, labels = outputs(model, value)
-                return default_loss(output, labels, ignoring=self._ignores(value)), output
+                if own is None:
+                    self.squares = (
+                        own_loss(output) is None and labels is not None and labels.is_floating_point()
+                    )
+                    return default_loss(output, labels, ignoring=self._ignores(value)), output
             except MisfitError as error:
                 raise ScriptError(f"{self._script.where('build_data')}: {error}") from error
+        logits = logits_of(output)
+        with self._script.blaming(f"loss() on {where}", own):
+            return own(output if logits is None else logits, labels), output
 
     def _ignores(self, value: Any) -> bool:
         """Whether labels of a batch may not count; looked at once per frozen batch (it costs a read-back)."""
@@ -100,29 +125,40 @@ class Objective:
             return {} if found is None else {"accuracy": found}
         with self._script.blaming(f"metrics() on {where}", own, model):
             given = own(model, value)
-        if not isinstance(given, Mapping):
-            raise ScriptError(
-                f"{self._script.where('metrics')}: metrics() gave {type(given).__name__}, not a dict."
-            )
-        return {str(name): torch.as_tensor(metric) for name, metric in given.items()}
+            if isinstance(given, Mapping):
+                return {str(name): _number(metric) for name, metric in given.items()}
+        where = self._script.where("metrics")
+        raise ScriptError(f"{where}: metrics() gave {type(given).__name__}, not a dict of numbers.")
 
     def _checked(self, loss: Any, known: FrozenBatch | None, where: str) -> Tensor:
-        if isinstance(loss, (int, float)):
+        if isinstance(loss, (int, float, np.number)):
             loss = torch.tensor(float(loss))
-        if not isinstance(loss, Tensor):
+        if not isinstance(loss, Tensor) or loss.is_complex():
+            kind = "complex numbers" if isinstance(loss, Tensor) else type(loss).__name__
             raise ScriptError(
-                f"{self._script.where('loss')}: loss() gave {type(loss).__name__} on {where}; "
+                f"{self._script.where('loss')}: loss() gave {kind} on {where}; "
                 f"it must give a tensor, scalar or one value per sample."
             )
-        if loss.numel() == 1:
-            return loss.reshape(())
-        if loss.ndim == 1 and (known is None or loss.shape[0] == known.size):
-            return loss
+        self.gradients = self.gradients or loss.requires_grad
+        found = _number(loss)
+        if found.numel() == 1:
+            return found.reshape(())
+        if found.ndim == 1 and (known is None or found.shape[0] == known.size):
+            return found
         wanted = f"({known.size},)" if known else "(B,)"
         raise ScriptError(
             f"{self._script.where('loss')}: loss() gave shape {tuple(loss.shape)} on {where}; "
             f"it must be a scalar or {wanted}, one value per sample."
         )
+
+    @contextmanager
+    def _differentiable(self) -> Iterator[None]:
+        """Gradients on for a loss that takes them itself, whatever the caller chose."""
+        if not self.gradients:
+            yield
+            return
+        with torch.inference_mode(False), torch.enable_grad():
+            yield
 
     @contextmanager
     def _settled(self, model: nn.Module) -> Iterator[None]:
@@ -132,6 +168,17 @@ class Objective:
             return
         with kept_modes(model):
             yield
+
+
+def _number(value: Any) -> Tensor:
+    """A loss or metric as real numbers without a history."""
+    tensor = torch.as_tensor(value).detach()
+    return tensor if tensor.is_floating_point() else tensor.to(torch.float32)
+
+
+def _usable(tensor: Tensor) -> Tensor:
+    """A tensor that gradients may flow through."""
+    return tensor.clone() if tensor.is_inference() else tensor
 
 
 @contextmanager

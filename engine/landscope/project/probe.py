@@ -37,6 +37,8 @@ def _first_batch(subject: Subject, split: str) -> dict[str, Any]:
 def describe(value: Any) -> str:
     """Shapes of a batch as a person writes them: ``(float32 64×1×8×8, int64 64)``."""
     if isinstance(value, torch.Tensor):
+        if value.is_nested:
+            return f"{value.size(0)} × nested {str(value.dtype).removeprefix('torch.')}"
         shape = "×".join(str(n) for n in value.shape) or "scalar"
         return f"{str(value.dtype).removeprefix('torch.')} {shape}"
     if isinstance(value, dict):

@@ -14,6 +14,7 @@ import threading
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,14 +28,29 @@ class _Setting(NamedTuple):
     put: Callable[[Any], object]
 
 
+def _read_folder() -> str:
+    try:
+        return str(Path.cwd())
+    except OSError:  # a script may remove the folder that it works in
+        return ""
+
+
 def _put_folder(folder: str) -> None:
     with suppress(OSError):  # it may be gone
         os.chdir(folder)
 
 
-def _put_device(device: torch.device) -> None:
+def _read_device() -> torch.device | None:
+    """None for one that is not here: naming it does no harm, using it would."""
+    try:
+        return torch.get_default_device()
+    except (AssertionError, RuntimeError):
+        return None
+
+
+def _put_device(device: torch.device | None) -> None:
     """``None`` removes the mode; naming the CPU would install one, which slows down every call."""
-    torch.set_default_device(None if device.type == "cpu" else device)
+    torch.set_default_device(None if device is None or device.type == "cpu" else device)
 
 
 def _deterministic() -> tuple[bool, bool]:
@@ -97,7 +113,7 @@ def no_handler(number: int, _handler: Any) -> Any:
 
 
 SETTINGS: dict[str, _Setting] = {
-    "folder": _Setting(os.getcwd, _put_folder),
+    "folder": _Setting(_read_folder, _put_folder),
     "arguments": _Setting(lambda: list(sys.argv), lambda value: setattr(sys, "argv", list(value))),
     "path": _Setting(lambda: list(sys.path), lambda value: sys.path.__setitem__(slice(None), value)),
     "streams": _Setting(lambda: (sys.stdin, sys.stdout, sys.stderr), _put_streams),
@@ -107,7 +123,7 @@ SETTINGS: dict[str, _Setting] = {
     "print": _Setting(np.get_printoptions, lambda value: np.set_printoptions(**value)),
     "dtype": _Setting(torch.get_default_dtype, torch.set_default_dtype),
     "grad": _Setting(torch.is_grad_enabled, torch.set_grad_enabled),
-    "device": _Setting(torch.get_default_device, _put_device),
+    "device": _Setting(_read_device, _put_device),
     "threads": _Setting(torch.get_num_threads, torch.set_num_threads),
     "deterministic": _Setting(_deterministic, _put_deterministic),
     "matmul": _Setting(torch.get_float32_matmul_precision, torch.set_float32_matmul_precision),

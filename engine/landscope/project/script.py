@@ -19,6 +19,8 @@ from landscope.project.imports import ScriptModules, drop_loaded
 from landscope.project.printing import Echo
 
 _SPLITS = ("train", "test")
+_OUTPUTS = ("input", "inputs", "output", "outputs", "out", "pred", "preds", "prediction", "predictions",
+            "logits", "logit", "y_pred", "y_hat", "yhat", "scores")  # fmt: skip
 
 
 class ModelScript:
@@ -28,6 +30,7 @@ class ModelScript:
         path: its file. module: the module itself.
         splits: ``("train", "test")`` if ``build_data`` takes a split, else ``("train",)``.
         loss, metrics, batch_size: the script's own functions, None where it has none.
+        takes_outputs: ``loss`` is a criterion of the model's output and the labels, not of model and batch.
         notices: what a person should know. environment: its surroundings.
     """
 
@@ -39,6 +42,7 @@ class ModelScript:
         self._build_model = self._required("build_model")
         self._build_data = self._required("build_data")
         self.loss = self._optional("loss")
+        self.takes_outputs = self.loss is not None and _takes_outputs(self.loss)
         self.metrics = self._optional("metrics")
         self.batch_size = self._optional("batch_size")
         self.splits: tuple[str, ...] = _SPLITS if _takes(self._build_data, "split") else _SPLITS[:1]
@@ -127,19 +131,22 @@ class ModelScript:
             )
 
     def _as_module(self, built: Any) -> nn.Module:
-        """The model; of a tuple ``(model, criterion, …)`` the first module, with a notice."""
+        """The model; of several things, as in ``(model, criterion, …)``, the first module, with a notice."""
         if isinstance(built, nn.Module):
             return built
-        if isinstance(built, (tuple, list)):
-            model = next((part for part in built if isinstance(part, nn.Module)), None)
+        if isinstance(built, (tuple, list, dict)):
+            parts = list(built.values() if isinstance(built, dict) else built)
+            model = next((part for part in parts if isinstance(part, nn.Module)), None)
             if model is not None:
-                self._notice(
-                    f"build_model() of {self.path.name} gave {len(built)} things; the first model is used."
+                sentence = (
+                    f"build_model() of {self.path.name} gave {len(parts)} things; the first model is used"
                 )
+                self._notice(f"{sentence} ({type(model).__name__}).")
                 return model
-        raise ScriptError(
-            f"{self.where('build_model')}: build_model() gave {type(built).__name__}, not a torch.nn.Module."
-        )
+        is_class = isinstance(built, type) and issubclass(built, nn.Module)
+        what = f"the class {built.__name__}, not a model: call it" if is_class else type(built).__name__
+        rest = "." if is_class else ", not a torch.nn.Module."
+        raise ScriptError(f"{self.where('build_model')}: build_model() gave {what}{rest}")
 
     def _notice(self, sentence: str) -> None:
         if all(notice.sentence != sentence for notice in self.notices):
@@ -172,6 +179,12 @@ def load_script(path: str | Path, *, seed: int = 0, arguments: tuple[str, ...] =
         module = modules.load()
     modules.stay_importable()
     return ModelScript(modules, module, environment)
+
+
+def _takes_outputs(loss: Callable[..., Any]) -> bool:
+    """Whether a loss has the form ``criterion(output, target)``, told by the name of what it takes first."""
+    parameters = _parameters(loss.forward if isinstance(loss, nn.Module) else loss)
+    return len(parameters) >= 2 and parameters[0].name.lower() in _OUTPUTS
 
 
 def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:

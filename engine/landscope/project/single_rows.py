@@ -40,7 +40,7 @@ def join_single_rows(objective: Objective, model: nn.Module, data: FrozenData) -
 def _problem(objective: Objective, model: nn.Module, batch: FrozenBatch) -> str:
     """What goes wrong with a batch; empty if nothing does."""
     try:
-        with preserved(model), torch.inference_mode():
+        with preserved(model), torch.no_grad():
             objective.loss(model, batch)
     except ScriptError as error:
         return error.sentence

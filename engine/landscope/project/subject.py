@@ -32,6 +32,11 @@ from landscope.project.spec import run_folder
 from landscope.project.trial import try_out
 from landscope.project.trust import is_trusted
 
+_NO_PARAMETERS = (
+    "The model has no parameters that can be seen (quantised layers hide theirs): its losses are shown, "
+    "but nothing can be moved."
+)
+
 
 class Subject:
     """A run that can be measured. The live model is never replaced, only moved and put back.
@@ -50,6 +55,8 @@ class Subject:
         self.objective = Objective(script, data)
         self.notices: list[Notice] = []
         self.model = self._prepared(self._notice)
+        if not _parameters(self.model):
+            self._notice(_NO_PARAMETERS)
         self._initial = {n: b.detach().cpu().clone() for n, b in _buffers(self.model).items()}
         self._hashes: dict[str, str] = {}
         self._checked: set[str] = set()
@@ -172,13 +179,15 @@ class Subject:
         self.script.close()
 
     def _notice(self, sentence: str) -> None:
-        self.notices.append(Notice(level="info", sentence=sentence))
+        if all(notice.sentence != sentence for notice in self.notices):
+            self.notices.append(Notice(level="info", sentence=sentence))
 
     def _prepared(self, say: Say) -> nn.Module:
         first = self.data.batches(self.data.splits[0])[0]
         with self.script.environment.entered():
             built = self.script.build_model(self.run)
-            return prepare(built, self.device, lambda model: self.objective.loss(model, first), say)
+            with self.script.blaming(f"moving the model to {self.device}"):
+                return prepare(built, self.device, lambda model: self.objective.loss(model, first), say)
 
     def _list(self) -> Listing:
         if not self.run:
@@ -186,7 +195,7 @@ class Subject:
         listing = list_files(
             self.folder, run=self.run, reference=Reference.of(self.model), wanted=self.project.weights
         )
-        if listing.all_identical:
+        if listing.all_identical and _parameters(self.model):
             self._notice(
                 f"All checkpoints of {self.run} have identical weights: were references to one "
                 f"state_dict() kept, instead of copies?"

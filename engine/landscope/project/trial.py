@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from landscope.contract.events import Notice
+from landscope.contract.errors import ScriptError
+from landscope.contract.events import Level, Notice
+from landscope.project.batches import can_cut, cut
 from landscope.project.environment import seed_everything
 from landscope.project.frozen import FrozenBatch
 from landscope.project.objective import Objective, kept_modes
@@ -20,6 +23,7 @@ from landscope.weights.restore import preserved
 REPEATS = 5
 """How often the same weights are measured to see how far a random model's loss spreads."""
 
+_WANTS_GRADIENTS = re.compile(r"require[sd]?[ _]grad|grad_fn")
 _SAME = 1e-5
 """Relative difference of two losses up to which they count as the same (kernels that add in any order)."""
 
@@ -30,12 +34,25 @@ _STRANGERS = (
 )
 
 
+_TRAINS = "The loss puts the model into train mode; what that moves is put back each time."
+_MOVED = "The forward pass moves buffers of the model even in eval mode ({}); they are put back each time."
+_GRADIENTS = "The loss takes gradients itself: every point is measured with gradients on, which takes longer."
+_SQUARES = "The script has no loss(): the squared error of output and labels is measured."
+_SUMMED = (
+    "The loss looks like a sum over the batch: the mean over the batches of these sums is shown; "
+    "let loss() give the mean, or one value per sample."
+)
+
+
 @dataclass(frozen=True)
 class Trial:
     """What was found.
 
     Attributes:
         trains: the loss switched the model to train mode or moved its buffers.
+        moved: names of the buffers that it moved in eval mode.
+        summed: the loss is a sum over the batch. gradients: it takes gradients itself.
+        squares: it is the squared error, by default.
         strangers: trainable tensors that the forward pass used and the model does not have.
         losses: of the batch at the same weights, one after the other.
         seeded: the same under the same random numbers; empty if ``losses`` agree.
@@ -45,6 +62,10 @@ class Trial:
     losses: tuple[float, ...]
     seeded: tuple[float, ...] = ()
     strangers: int = 0
+    moved: tuple[str, ...] = ()
+    summed: bool = False
+    gradients: bool = False
+    squares: bool = False
 
     @property
     def random(self) -> bool:
@@ -54,12 +75,15 @@ class Trial:
     @property
     def notices(self) -> tuple[Notice, ...]:
         """What a person should know."""
-        found = []
-        if self.trains:
-            sentence = "The loss puts the model into train mode; what that moves is put back each time."
-            found.append(Notice(level="info", sentence=sentence))
-        if self.strangers:
-            found.append(Notice(level="warning", sentence=_STRANGERS.format(self.strangers)))
+        told: list[tuple[Level, str, bool]] = [
+            ("info", _TRAINS, self.trains and not self.moved),
+            ("warning", _MOVED.format(", ".join(self.moved[:3])), bool(self.moved)),
+            ("info", _GRADIENTS, self.gradients),
+            ("info", _SQUARES, self.squares),
+            ("warning", _SUMMED, self.summed),
+            ("warning", _STRANGERS.format(self.strangers), self.strangers > 0),
+        ]
+        found = [Notice(level=level, sentence=sentence) for level, sentence, holds in told if holds]
         if self.random:
             found.append(Notice(level="warning", sentence=self._unsteady()))
         return tuple(found)
@@ -68,8 +92,8 @@ class Trial:
         spread = f"{min(self.losses):.6g} to {max(self.losses):.6g} on the first batch"
         if _differ(self.seeded):
             return (
-                f"The model keeps something between its calls, such as a hidden state: the same weights and "
-                f"random numbers gave losses from {spread}, and every number depends on what ran before."
+                "The model keeps something between its calls, such as a hidden state or a generator: the "
+                f"same weights and random numbers gave losses from {spread}, each after what ran before it."
             )
         return (
             f"The model is random in eval mode: the same weights gave losses from {spread} (standard "
@@ -113,16 +137,54 @@ def try_out(objective: Objective, model: nn.Module, batch: FrozenBatch) -> Trial
 
     buffers = {name: buffer.clone() for name, buffer in model.named_buffers()}
     watch = _Watch(model)
-    with preserved(model), torch.inference_mode():
+    with preserved(model), torch.no_grad():
         with kept_modes(model), watch:
-            first = float(objective.loss(model, batch).mean())
-            moved = any(not torch.equal(b, buffers[n]) for n, b in model.named_buffers())
-            trains = moved or any(module.training for module in model.modules())
-        losses: tuple[float, ...] = (first, loss())
-        if not _differ(losses):
-            return Trial(trains, losses, (), len(watch.strangers))
-        losses += tuple(loss() for _ in range(REPEATS - 2))
-        return Trial(trains, losses, (_seeded(loss), _seeded(loss)), len(watch.strangers))
+            first = _first_loss(objective, model, batch)
+            moved = tuple(n for n, b in model.named_buffers() if not torch.equal(b, buffers[n]))
+            training = any(module.training for module in model.modules())
+        losses: tuple[float, ...] = (float(first.mean()), loss())
+        seeded: tuple[float, ...] = ()
+        if _differ(losses):
+            losses += tuple(loss() for _ in range(REPEATS - 2))
+            seeded = (_seeded(loss), _seeded(loss))
+        with kept_modes(model):
+            summed = first.ndim == 0 and not seeded and _is_sum(objective, model, batch, losses[0])
+    return Trial(
+        trains=bool(moved) or training,
+        losses=losses,
+        seeded=seeded,
+        strangers=len(watch.strangers),
+        moved=() if training else moved,
+        summed=summed,
+        gradients=objective.gradients,
+        squares=objective.squares,
+    )
+
+
+def _first_loss(objective: Objective, model: nn.Module, batch: FrozenBatch) -> Tensor:
+    """The loss; with gradients if it cannot do without."""
+    try:
+        return objective.loss(model, batch)
+    except ScriptError as error:
+        if objective.gradients or not _WANTS_GRADIENTS.search(error.sentence):
+            raise
+        objective.gradients = True
+        return objective.loss(model, batch)
+
+
+def _is_sum(objective: Objective, model: nn.Module, batch: FrozenBatch, whole: float) -> bool:
+    """Whether the losses of the batch's two halves add up to that of the batch."""
+    half = batch.size // 2
+    if not half or not can_cut(batch.value, batch.size):
+        return False
+    try:
+        parts = [
+            float(objective.loss(model, cut(batch.value, batch.size, *ends)).mean())
+            for ends in ((0, half), (half, batch.size))
+        ]
+    except ScriptError:  # such halves are none of its business
+        return False
+    return abs(sum(parts) - whole) < _SAME * abs(whole) and abs(sum(parts) / 2 - whole) > 0.1 * abs(whole)
 
 
 def _seeded(loss: Callable[[], float]) -> float:

@@ -2,6 +2,7 @@
 
 from collections import namedtuple
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -213,3 +214,36 @@ def test_that_batches_too_large_for_the_device_move_one_by_one():
     batches = _MovedBatches(stored, torch.device("cpu"))
     assert [batch.value[0][0].item() for batch in batches] == [0, 1, 2]
     assert len(batches[1:]) == 2 and batches[-1].index == 2
+
+
+class Graphs:
+    """Like a batch of graphs: no container, moves itself, knows its number."""
+
+    num_graphs = 4
+
+    def __init__(self) -> None:
+        self.x, self.edges = torch.zeros(30, 3), torch.zeros(2, 50)
+
+    def to(self, device):
+        return self
+
+
+@pytest.mark.parametrize(
+    ("batch", "size"),
+    [
+        ({"edges": torch.zeros(2, 30), "x": x, "y": y}, 6),
+        ({"edges": torch.zeros(2, 30), "x": x, "mask": torch.zeros(6)}, 6),
+        ((torch.zeros(2, 30), x, y), 6),
+        ((x.numpy(), y.numpy()), 6),
+        ({"x": x.numpy(), "name": "a"}, 6),
+        ((torch.nested.nested_tensor([x, x[:2]], layout=torch.jagged), y[:2]), 2),
+        ((x.to_sparse(), y), 6),
+        (Graphs(), 4),
+        (SimpleNamespace(x=x, y=y, name="a"), 6),
+        ("text", 1),
+    ],
+)
+def test_that_batches_of_odd_kinds_are_counted_and_frozen(batch, size):
+    assert count_samples(batch) == size
+    assert type(frozen(batch)) is type(batch)
+    assert not can_cut(batch, size)

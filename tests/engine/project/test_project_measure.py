@@ -423,3 +423,65 @@ def test_that_a_layer_that_cannot_run_one_row_is_named(project):
         ScriptError, match=r"batch 1 of 9 \(train\) in layer norm \(BatchNorm1d\): Expected more"
     ):
         open_subject(project(SINGLE.replace("ROWS", "1")))
+
+
+CE = "functional.cross_entropy(model({x}), batch[1]{more})"
+
+
+@pytest.mark.parametrize(
+    ("loss", "said"),
+    [
+        (
+            ["def loss(model, batch):", f"    value = {CE}", "    value.backward()", "    return value"],
+            "gradients",
+        ),
+        (
+            [
+                "def loss(model, batch):",
+                "    x = batch[0].clone().requires_grad_()",
+                f"    value = {CE.replace('{x}', 'x')}",
+                "    return value + 0 * torch.autograd.grad(value, x)[0].norm()",
+            ],
+            "gradients",
+        ),
+        (["def loss(output, target):", "    return functional.cross_entropy(output, target)"], ""),
+        (["loss = nn.CrossEntropyLoss()"], ""),
+        (["import numpy", "def loss(model, batch):", f"    return numpy.float32({CE})"], ""),
+        (
+            ["def loss(model, batch):", "    return " + CE.replace("{more}", ", reduction='sum'")],
+            "a sum over",
+        ),
+    ],
+)
+def test_that_losses_of_any_form_are_measured_and_leave_nothing(project, loss, said):
+    text = "\n".join(loss).replace("{x}", "batch[0]").replace("{more}", "")
+    plain = measure(open_subject(project(HEAD + RAGGED)), "train", CancelToken()).loss
+    subject = open_subject(project(HEAD + RAGGED + text + "\n"))
+    found = measure(subject, "train", CancelToken()).loss
+    assert not said or any(said in notice.sentence for notice in subject.notices)
+    assert found == pytest.approx(plain, rel=1e-6) or said == "a sum over"
+
+
+def test_that_whole_numbers_are_metrics_too(project):
+    text = HEAD + RAGGED + "def metrics(model, batch):\n    return {'rows': len(batch[0]), 'ok': True}\n"
+    assert measure(open_subject(project(text)), "train", CancelToken()).metrics["ok"] == 1
+
+
+def test_that_buffers_moved_in_eval_mode_are_named_and_put_back(project):
+    text = (
+        HEAD.replace("nn.Sequential(", "Counting(")
+        + RAGGED
+        + """
+class Counting(nn.Sequential):
+    def __init__(self, *layers):
+        super().__init__(*layers)
+        self.register_buffer("calls", torch.zeros(()))
+    def forward(self, x):
+        self.calls += 1
+        return super().forward(x)
+"""
+    )
+    subject = open_subject(project(text))
+    measure(subject, "train", CancelToken())
+    assert any("eval mode (calls)" in notice.sentence for notice in subject.notices)
+    assert subject.model.calls == 0

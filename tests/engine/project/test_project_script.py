@@ -92,6 +92,58 @@ def test_that_an_error_is_one_sentence_with_file_and_line(project, text, sentenc
     assert "\n" not in caught.value.sentence
 
 
+ONE = "    return nn.functional.cross_entropy(model(batch[0]), batch[1])"
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (
+            "import sys\nsys.exit('no data here')\n",
+            r"line 2: the script ended itself in its import \(no data here\)",
+        ),
+        ("raise GeneratorExit\n", r"line 1: GeneratorExit in its import"),
+        ("class Odd(BaseException): ...\nraise Odd('odd')\n", r"line 2: Odd in its import: odd\."),
+        (
+            "class Mute(Exception):\n    def __str__(self): raise ValueError\nraise Mute\n",
+            r"line 3: Mute in its import: it cannot be printed",
+        ),
+        ("raise ValueError('one\\ntwo')\n", r"line 1: ValueError in its import: one two\."),
+        (
+            HEAD + DATA + "def build_model():\n    return nn.Linear\n",
+            r"line 6: .* gave the class Linear, not a model",
+        ),
+        (
+            HEAD + DATA + "def build_model():\n    return nn.Linear(3, 2, device='meta')\n",
+            r"line 6: NotImplementedError in moving the model to cpu",
+        ),
+        (
+            HEAD + MODEL + DATA + "def loss(model, batch):\n" + ONE + " + 0j\n",
+            r"line 9: loss\(\) gave complex numbers",
+        ),
+        (
+            HEAD + MODEL + DATA + "def metrics(model, batch):\n    return {'a': 'high'}\n",
+            r"line 9: TypeError in metrics\(\)",
+        ),
+        (
+            HEAD + MODEL.replace("nn.Linear(3, 2)", "L()") + "def build_data():\n    return [(1, 2, 3)]\n"
+            "class L(nn.Linear):\n    def __init__(self): super().__init__(3, 2)\n"
+            "    def training_step(self): ...\n",
+            r"write loss\(model, batch\) in the script; it may return model.training_step\(batch, 0\)\.",
+        ),
+    ],
+)
+def test_that_odd_errors_are_one_sentence_too(project, text, sentence):
+    with pytest.raises(ScriptError, match=sentence) as caught:
+        measured(project(text))
+    assert "\n" not in caught.value.sentence and caught.value.sentence.startswith("model.py")
+
+
+def test_that_a_device_that_is_not_here_harms_nobody(project):
+    assert measured(project(HEAD + "torch.set_default_device('cuda')\n" + MODEL + DATA)).samples == 12
+    assert torch.get_default_device() == torch.device("cpu")
+
+
 def test_that_a_loss_that_raises_in_the_second_batch_names_the_batch(project):
     text = (
         HEAD
@@ -101,7 +153,7 @@ def test_that_a_loss_that_raises_in_the_second_batch_names_the_batch(project):
             "calls = []\n"
             "def loss(model, batch):\n"
             "    calls.append(1)\n"
-            "    if len(calls) == 4:  # two calls are the trial\n"
+            "    if len(calls) == 6:  # four calls are the trial\n"
             "        raise ValueError('no second batch')\n"
             "    return model(batch[0]).sum()\n"
         )
