@@ -9,6 +9,7 @@ from landscope.checkpoints.entry import Entry, with_changes
 from landscope.checkpoints.mappings import Weights
 from landscope.checkpoints.names import looks_like_buffer
 from landscope.checkpoints.records import TensorRecord
+from landscope.checkpoints.wording import shown
 
 Signature = tuple[tuple[str, tuple[int, ...]], ...]
 """Sorted names and shapes of what look like parameters."""
@@ -52,13 +53,13 @@ def _compared(
 ) -> Entry:
     for name, shape in own.items():
         if name in common and common[name] != shape:
-            reason = f"{name} has shape {shape}, in most files of this run {common[name]}"
+            reason = f"{shown(name)} has shape {shape}, in most files of this run {common[name]}"
             return Entry(with_changes(entry.info, state="skipped", reason=reason))
     odd = sorted(_lacking(own, entry, common) | _lacking(common, typical, own))
     if not odd:
         return entry
     where = "only here" if odd[0] in own else "missing here"
-    reason = f"its parameters differ from those of most files of this run: {odd[0]} is {where}"
+    reason = f"its parameters differ from those of most files of this run: {shown(odd[0])} is {where}"
     return Entry(with_changes(entry.info, state="skipped", reason=reason))
 
 

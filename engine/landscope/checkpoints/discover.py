@@ -20,6 +20,7 @@ from landscope.checkpoints.names import plain_parametrisation, without_wrappers
 from landscope.checkpoints.plain import LeftAlone
 from landscope.checkpoints.records import TensorRecord
 from landscope.checkpoints.sniff import holds_no_weights
+from landscope.checkpoints.wording import shown
 from landscope.contract.deltas import CheckpointInfo, RunListed
 from landscope.contract.errors import CheckpointError
 from landscope.contract.frames import escaped
@@ -212,4 +213,4 @@ def _without_foreign_state(matched: Matched) -> Matched:
 def _check_readable(file: str, matched: Matched) -> None:
     for name, tensor in matched.tensors.items():
         if isinstance(tensor, TensorRecord) and tensor.problem:
-            raise CheckpointError(f"{file}: {name} {tensor.problem}")
+            raise CheckpointError(f"{file}: {shown(name)} {tensor.problem}")

@@ -90,11 +90,14 @@ class FileFacts(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
         """The mappings, each place in a file checked against that file's size.
 
         Raises:
-            CheckpointError: a place lies outside its file.
+            CheckpointError: a place lies outside its file, or the rows contradict each other.
         """
         files = [(part.file, part.size) for part in self.parts]
-        places = [_storage(files, row) for row in self.storages]
-        return tuple(_candidate(one, places) for one in self.sets)
+        try:
+            places = [_storage(files, row) for row in self.storages]
+            return tuple(_candidate(one, places) for one in self.sets)
+        except (LookupError, TypeError, ValueError, RecursionError) as error:
+            raise CheckpointError("its description makes no sense") from error
 
 
 def _storage(files: list[tuple[Path, int]], row: StorageRow) -> Storage:

@@ -133,21 +133,28 @@ class _Crew:
         """Answer requests until none is left."""
         try:
             asked: deque[tuple[int, Request]] = deque()
-            while (asked or self._requests) and (child := self._hired(number)):
-                asked = self._ask_on(child, asked)
-                self._let_go(number, child)
+            while (asked or self._requests) and not self._stopped:
+                with self._hired(number) as child:
+                    asked = self._ask_on(child, asked)
         except BaseException as error:  # whatever it is, the one who listens must not wait for ever
             self._news.put(error)
 
-    def _hired(self, number: int) -> ChildProcess | None:
+    @contextlib.contextmanager
+    def _hired(self, number: int) -> Iterator[ChildProcess]:
+        """A child for one thread, which is ended when the crew is stopped."""
         child = take(self._limits)
         with self._lock:
             self._children[number] = child
-            return None if self._stopped else child
-
-    def _let_go(self, number: int, child: ChildProcess) -> None:
-        with self._lock:
-            del self._children[number]
+            if self._stopped:
+                child.stop()
+        try:
+            yield child
+        except BaseException:  # it may still have answers for somebody who is gone
+            child.stop()
+            raise
+        finally:
+            with self._lock:
+                del self._children[number]
             give(child)
 
     def _ask_on(self, child: ChildProcess, asked: deque[tuple[int, Request]]) -> deque[tuple[int, Request]]:
@@ -183,6 +190,9 @@ class _Crew:
         return batch
 
     def _tell(self, index: int, request: Request, body: bytes) -> None:
-        facts = _decoder.decode(body)
+        try:
+            facts = _decoder.decode(body)
+        except msgspec.MsgspecError:
+            facts = FileFacts(state="skipped", reason="its reader answered nonsense")
         _known.keep(request.path, facts, body)
         self._news.put((index, facts))
