@@ -69,8 +69,6 @@ def fits_of(candidate: Candidate, reference: Reference) -> list[Fit]:
     found: list[Fit] = []
     for spelling in (plain_names, unwrapped_names):
         stored, wanted = spelling(candidate.tensors), spelling(reference.shapes)
-        if stored is None or wanted is None:
-            continue
         by_name = {name: key for key, name in stored.names.items()}
         prefixes = _prefixes(by_name, [wanted.names[name] for name in reference.parameters])
         found += [_under(candidate, reference, by_name, stored, wanted, p) for p in prefixes]
@@ -103,14 +101,13 @@ def _under(
     tensors: dict[str, Weights] = {}
     wrong: list[tuple[str, Shape, Shape]] = []
     unreadable: list[tuple[str, str]] = []
-    used: set[str] = set()
+    used: dict[str, str] = {}
     renamed = False
     for name, shape in reference.shapes.items():
         own = (name, *reference.twins.get(name, ()))
         key = next((by_name[n] for n in (_there(wanted.names[o], prefix) for o in own) if n in by_name), None)
-        if key is None:
+        if key is None or used.setdefault(key, name) not in own:  # one tensor is never two parameters
             continue
-        used.add(key)
         tensor = candidate.tensors[key]
         problem = _problem(tensor, reference.dtypes.get(name, ""))
         if problem:

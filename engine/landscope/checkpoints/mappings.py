@@ -43,7 +43,8 @@ _OPTIMISER_NAMES = frozenset(
     )
 )
 _AVERAGED = re.compile(
-    r"(?<![a-z])(ema|swa|polyak)(?![a-z])|averag|shadow|(?<![a-z])avg_?(model|net|weight|param|state)", re.I
+    r"(?<![A-Za-z])([Ee]ma|[Ss]wa|[Pp]olyak|[Aa]vg_?([Mm]odel|[Nn]et|[Ww]eight|[Pp]aram|[Ss]tate))(?![a-z])"
+    r"|(?<![A-Z])(EMA|SWA)(?![A-Z]{2})|(?<=[a-z])(Ema|Swa)(?![a-z])|[Aa]verag|[Ss]hadow"
 )
 _PREFERRED = ("state_dict", "model_state_dict", "model_state", "model", "module", "net", "network", "weights")
 _JOINT = " + "

@@ -33,23 +33,23 @@ class Spelling:
     translated: frozenset[str]
 
 
-def plain_names(names: Iterable[str]) -> Spelling | None:
-    """Names without wrappers, parametrisations in their old spelling; None if two would become one."""
+def plain_names(names: Iterable[str]) -> Spelling:
+    """Names without wrappers, parametrisations in their old spelling; as they are if two would become one."""
     bare, removed = without_wrappers(names)
     return _spelled(bare, removed)
 
 
-def unwrapped_names(names: Iterable[str]) -> Spelling | None:
-    """As ``plain_names``, and ``module.`` is removed wherever it stands; None if two would become one."""
+def unwrapped_names(names: Iterable[str]) -> Spelling:
+    """As ``plain_names``, and ``module.`` is removed wherever it stands; as they are if two would be one."""
     bare, removed = without_wrappers(names)
     shorter = {key: _MODULE_PART.sub("", name) for key, name in bare.items()}
     return _spelled(shorter, removed if shorter == bare else tuple(dict.fromkeys((*removed, "module."))))
 
 
-def _spelled(bare: Mapping[str, str], removed: tuple[str, ...]) -> Spelling | None:
+def _spelled(bare: Mapping[str, str], removed: tuple[str, ...]) -> Spelling:
     plain = {key: plain_parametrisation(name) for key, name in bare.items()}
     if len(set(plain.values())) < len(plain):
-        return None
+        return Spelling({key: key for key in bare}, (), frozenset())
     return Spelling(plain, removed, frozenset(key for key, name in plain.items() if name != bare[key]))
 
 

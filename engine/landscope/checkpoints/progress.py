@@ -20,11 +20,10 @@ _STEP_KEYS = (
         "iterations",
     ),
     *("iter", "it", "iter_num", "num_updates", "updates", "global_iter", "current_iter", "n_iter", "batch"),
-    *("global_batch_step", "total_steps", "num_steps", "step_num"),
+    *("global_batch_step", "step_num"),
 )
 _EPOCH_KEYS = (
     *("epoch", "epochs", "current_epoch", "epoch_idx", "epoch_index", "cur_epoch", "epoch_num", "last_epoch"),
-    *("start_epoch",),
 )
 _PLACES = (
     *("meta", "trainer_state", "state", "info", "extra_state", "train_iterator", "timestamp", "trainer"),

@@ -248,6 +248,24 @@ def test_that_modules_pickled_in_a_list_are_found(tmp_path, state):
     assert "weights taken from 'models.1'" in found.notes
 
 
+def test_that_one_tensor_is_never_two_parameters(tmp_path):
+    model = nn.Module()
+    model.weight = nn.Parameter(torch.zeros(2))
+    model.net = nn.Module()
+    model.net.weight = nn.Parameter(torch.zeros(2))
+    with pytest.raises(CheckpointError, match=r"1 of 2 parameters of the model are missing: net\.weight"):
+        matched(tmp_path, {"weight": torch.ones(2)}, model)
+
+
+def test_that_names_that_would_become_one_are_kept_apart(tmp_path):
+    model = nn.Module()
+    model.add_module("_orig_mod", nn.Linear(3, 2))
+    model.weight = nn.Parameter(torch.zeros(2, 3))
+    stored = {name: torch.full_like(t, n) for n, (name, t) in enumerate(model.state_dict().items())}
+    found = load_tensors(matched(tmp_path, stored, model).tensors)
+    assert all(torch.equal(found[name], stored[name]) for name in stored)
+
+
 @pytest.mark.parametrize(("dtype", "says"), [(torch.int8, "holds integers"), (torch.complex64, "is complex")])
 def test_that_numbers_of_another_kind_are_never_taken_for_weights(tmp_path, state, dtype, says):
     state["out.weight"] = torch.ones(2, 4, dtype=dtype)

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from landscope.checkpoints.header import read_header
-from landscope.checkpoints.mappings import find_mappings
+from landscope.checkpoints.mappings import find_mappings, is_average
 from landscope.checkpoints.match import Reference, choose, match
 from landscope.checkpoints.read import load_tensors
 from landscope.contract.errors import CheckpointError
@@ -75,6 +75,21 @@ def test_that_two_networks_in_one_mapping_are_two_sets(candidates):
     assert fitted(found).sets == ("state_dict.model", "state_dict.ema_model")
     assert value(fitted(found, "averaged")) == 2
     assert value(fitted(found, "ema_model")) == 2
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["ema", "model_ema", "EMA{'decay': 0.9}", "emaModel", "modelEma", "netEMA", "EMACallback", "swa_model"],
+)
+def test_that_averages_are_known_by_their_names(name):
+    assert is_average(name) and is_average(f"train.{name}.weights")
+
+
+@pytest.mark.parametrize(
+    "name", ["model", "schema", "cinema.net", "swap", "SCHEMA", "emails", "state_dict", ""]
+)
+def test_that_other_names_are_no_averages(name):
+    assert not is_average(name)
 
 
 def test_that_the_same_tensors_under_two_names_are_one_set(candidates):
