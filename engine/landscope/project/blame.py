@@ -119,6 +119,9 @@ def _hints(error: BaseException) -> Iterator[str]:
         yield "The script asks for input, and nobody is there to answer: give it a default"
     if "more than 1 value per channel" in said:
         yield "This layer cannot run a single row: let build_data() give larger batches"
+    name = error.filename if isinstance(error, FileNotFoundError) else None
+    if isinstance(name, str) and name and not Path(name).is_absolute():
+        yield "Relative paths begin at the script's folder"
     if _NO_CUDA.search(said):
         yield "There is no CUDA here: leave model and data where they are, they are moved to the device"
     if any("sys.argv" in (frame.line or "") for frame in traceback.extract_tb(error.__traceback__)[-1:]):

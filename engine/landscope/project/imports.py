@@ -31,20 +31,24 @@ class ScriptModules:
         script: the script's file. folder: where it lies.
         root: folder that holds its outermost package, its own folder if it is in none.
         name: dotted module name.
+
+    Args:
+        project: folder of the whole project, from which people start scripts too; None = the script's own.
     """
 
-    def __init__(self, script: Path) -> None:
+    def __init__(self, script: Path, project: Path | None = None) -> None:
         self.script = script.resolve()
         self.folder = self.script.parent
         self.root = _package_root(self.folder)
+        self.project = project.resolve() if project else self.root
         self.name = self._module_name()
         self._hidden: dict[str, ModuleType] = {}
         self._before: frozenset[str] = frozenset()
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Entries for ``sys.path``: the script's folder, then the folder of its outermost package."""
-        return tuple(dict.fromkeys((str(self.folder), str(self.root))))
+        """Entries for ``sys.path``: folders of the script, of its outermost package and of the project."""
+        return tuple(dict.fromkeys((str(self.folder), str(self.root), str(self.project))))
 
     def _module_name(self) -> str:
         stem = re.sub(r"\W", "_", self.script.stem)
@@ -100,8 +104,8 @@ class ScriptModules:
     def owns_file(self, file: str) -> bool:
         """Whether a source file belongs to the project (and is not an installed package below it)."""
         path = Path(file)
-        inside = self.root in path.parents or path == self.script
-        return inside and not {"site-packages", "dist-packages"} & set(path.parts)
+        inside = path == self.script or {self.root, self.project} & set(path.parents)
+        return bool(inside) and not {"site-packages", "dist-packages"} & set(path.parts)
 
     def close(self) -> None:
         """Drop the project's modules and give back the names they had taken."""

@@ -49,6 +49,15 @@ def widen(model: nn.Module) -> None:
                 tensor.data = tensor.data.float()
 
 
+@torch.no_grad()
+def unfold(model: nn.Module) -> None:
+    """Give tensors that repeat one element in memory (``expand``) memory of their own, to be written to."""
+    for tensor in (*model.parameters(), *model.buffers()):
+        strides = tensor.stride() if tensor.layout == torch.strided else ()
+        if any(step == 0 and size > 1 for step, size in zip(strides, tensor.shape, strict=False)):
+            tensor.data = tensor.data.contiguous()
+
+
 def prepare(
     model: nn.Module, device: torch.device, first_pass: Callable[[nn.Module], object], say: Say
 ) -> nn.Module:
@@ -67,4 +76,5 @@ def prepare(
     if is_lazy(net):
         with torch.no_grad():
             first_pass(net)
+    unfold(net)
     return net

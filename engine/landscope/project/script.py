@@ -153,13 +153,16 @@ class ModelScript:
             self.notices.append(Notice(level="info", sentence=sentence))
 
 
-def load_script(path: str | Path, *, seed: int = 0, arguments: tuple[str, ...] = ()) -> ModelScript:
+def load_script(
+    path: str | Path, *, seed: int = 0, arguments: tuple[str, ...] = (), project: str | Path | None = None
+) -> ModelScript:
     """Import a script: its code runs, so its folder must be trusted.
 
     Modules of a project that was loaded before in this process are dropped.
 
     Args:
         path: the script. seed: of its random generators. arguments: what it finds in ``sys.argv``.
+        project: folder of the whole project, whose modules can be imported too.
 
     Raises:
         ScriptError: it cannot be read or imported, or lacks ``build_model`` or ``build_data``.
@@ -168,7 +171,7 @@ def load_script(path: str | Path, *, seed: int = 0, arguments: tuple[str, ...] =
     if not file.is_file():
         raise ScriptError(f"There is no script {file}.")
     drop_loaded()
-    modules = ScriptModules(file)
+    modules = ScriptModules(file, Path(project) if project else None)
     environment = Environment(modules.script, modules.paths, seed, arguments)
     echo = Echo()
     with (

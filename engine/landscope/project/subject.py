@@ -263,7 +263,9 @@ def opening(
         run_folder(project, run)  # a wrong name is told before the script runs
     if like:
         return Subject(project, run, like.script, like.data, device)
-    script = load_script(project.script, seed=project.data.seed, arguments=project.arguments)
+    script = load_script(
+        project.script, seed=project.data.seed, arguments=project.arguments, project=project.root
+    )
     half = is_half(script.build_model(run))
     data = yield from freeze(script, project.data, device, as_float32=half, token=token)
     yield Progress(done=0, total=0, what=SCRIPT_RUNS)

@@ -46,7 +46,9 @@ class Flat:
     def dot(self, other: Flat) -> float:
         """Real part of the inner product Σ conj(a)·b, accumulated in float64."""
         pairs = zip(self.blocks, other.blocks, strict=True)
-        return math.fsum(_dot(a, b) for a, b in pairs)
+        parts = [_dot(a, b) for a, b in pairs]
+        finite = all(map(math.isfinite, parts))  # fsum raises on inf - inf
+        return math.fsum(parts) if finite else sum(parts)
 
     def norm(self) -> float:
         """Euclidean norm, accumulated in float64."""

@@ -1,6 +1,7 @@
 """Losses, metrics and standard errors, against loops written out here; the model comes back as it was."""
 
 import math
+from pathlib import Path
 
 import pytest
 import torch
@@ -485,3 +486,24 @@ class Counting(nn.Sequential):
     measure(subject, "train", CancelToken())
     assert any("eval mode (calls)" in notice.sentence for notice in subject.notices)
     assert subject.model.calls == 0
+
+
+def test_that_tensors_that_repeat_one_element_can_be_loaded(project):
+    text = (
+        HEAD.replace("nn.Linear(4, 2))", "nn.Linear(4, 2), Scale())")
+        + RAGGED
+        + """
+class Scale(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("scale", torch.ones(1).expand(2))
+    def forward(self, x):
+        return x * self.scale
+"""
+    )
+    spec = project(text, checkpoints=1)
+    stored = {n: t.contiguous() for n, t in open_subject(spec).model.state_dict().items()}
+    torch.save(stored, Path(spec.runs[0]) / "step_10.pt")
+    subject = open_subject(spec, "one")
+    subject.load("step_10.pt")
+    assert subject.model[-1].scale.tolist() == [1.0, 1.0]

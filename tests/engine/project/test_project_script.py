@@ -102,6 +102,10 @@ ONE = "    return nn.functional.cross_entropy(model(batch[0]), batch[1])"
             "import sys\nsys.exit('no data here')\n",
             r"line 2: the script ended itself in its import \(no data here\)",
         ),
+        (
+            "open('data/x.csv')\n",
+            r"line 1: FileNotFoundError .* paths begin at the script's folder\.$",
+        ),
         ("raise GeneratorExit\n", r"line 1: GeneratorExit in its import"),
         ("class Odd(BaseException): ...\nraise Odd('odd')\n", r"line 2: Odd in its import: odd\."),
         (
@@ -339,6 +343,23 @@ def test_that_siblings_with_common_names_are_the_scripts_own(monkeypatch):
 def test_that_relative_imports_work():
     subject = open_subject(trusted(PROJECTS / "package" / "proj" / "exp" / "train.py"))
     assert tuple(subject.model.weight.shape) == (4, 3)
+
+
+def test_that_a_script_in_a_folder_imports_from_the_whole_project(tmp_path):
+    for folder, text in (
+        (
+            "scripts/train.py",
+            HEAD + "from src.nets import build\n" + DATA + "def build_model():\n    return build()\n",
+        ),
+        ("src/nets.py", HEAD + "def build():\n    return nn.Linear(3, 4)\n"),
+    ):
+        (tmp_path / folder).parent.mkdir()
+        (tmp_path / folder).write_text(text)
+    before = list(sys.path)
+    subject = open_subject(trusted(tmp_path / "scripts" / "train.py", root=tmp_path))
+    assert subject.model.out_features == 4
+    subject.close()
+    assert "src.nets" not in sys.modules and sys.path == before
 
 
 def test_that_two_projects_in_turn_do_not_collide(tmp_path):
