@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 
 from landscope.contract.errors import OptionError
-from landscope.project.adapter_text import Choice, adapter_text
-from landscope.project.definitions import follow, top_level, tree_of
+from landscope.project.adapter_calls import Choice
+from landscope.project.adapter_text import adapter_text
+from landscope.project.definitions import follow, visible
 
 FILE = "landscope_project.py"
 _SEAL = "# As written by Landscope: "
@@ -21,6 +23,7 @@ def write_adapter(
     loss: str | None = None,
     *,
     force: bool = False,
+    remarks: Sequence[str] = (),
 ) -> Path:
     """Write ``landscope_project.py`` into ``root``; nothing is run.
 
@@ -32,7 +35,7 @@ def write_adapter(
         root: folder of the project. script: the script that the names come from.
         model, data, loss: names at its top level (``find_candidates``), or ``other.py:name`` for a name of
             another file, by its path below ``root``. Empty ``data``: written as a function to be filled in.
-        force: replace a file that somebody wrote or edited.
+        force: replace a file that somebody wrote or edited. remarks: comments for whoever reads it.
 
     Returns:
         the file.
@@ -43,8 +46,9 @@ def write_adapter(
     """
     folder, path = Path(root).resolve(), Path(script).resolve()
     found = chosen(folder, path, model)
-    others = [chosen(folder, path, text) if text else None for text in (data, loss)]
-    return write_text(folder, adapter_text(folder, path, found, *others), force=force)
+    source = chosen(folder, path, data) if data else None
+    criterion = chosen(folder, path, loss) if loss else None
+    return write_text(folder, adapter_text(folder, path, found, source, criterion, remarks), force=force)
 
 
 def chosen(root: Path, script: Path, text: str) -> Choice:
@@ -57,7 +61,7 @@ def chosen(root: Path, script: Path, text: str) -> Choice:
     path = (root / file).resolve() if colon else script
     if not path.is_file():
         raise OptionError(f"There is no file {path}.")
-    if name not in top_level(tree_of(path)):
+    if name not in visible(path, root):
         raise OptionError(f"{path.name} has no {name!r} at its top level.")
     return Choice(path, name, follow(path, name, root))
 

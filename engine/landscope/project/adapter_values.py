@@ -9,9 +9,9 @@ from pathlib import Path
 from landscope.contract.errors import ScriptError
 from landscope.project.adapter_imports import Imports
 from landscope.project.arguments import BAGS, Options, find_options, literal
-from landscope.project.definitions import accepted, follow, last_name, top_level, tree_of
+from landscope.project.definitions import last_name, top_level, tree_of
 
-UNKNOWN = "=None"
+UNKNOWN = "None"
 _CUDA = ("'cuda'", "'gpu'", "'cuda:0'")
 
 
@@ -22,12 +22,43 @@ class Values:
         self._root, self._script, self._imports = root, script, imports
         self._used: dict[str, Options] = {}
 
-    def of(self, need: str, script: Path, function: str) -> str:
-        """What to pass for a parameter of ``function``, as ``script`` knows it; ``None`` = unknown."""
+    def of(self, need: str, script: Path) -> str:
+        """What to pass for a parameter of that name, as ``script`` knows it, else ``UNKNOWN``."""
         if need in BAGS and self._options(need, script) is not None:
             return need
-        shown = self._as_called(need, script, function)
-        return shown or self.option(need, script) or self._constant(need, script) or "None"
+        return self.option(need, script) or self._constant(need, script) or UNKNOWN
+
+    def as_called(self, script: Path, function: str, parameters: tuple[str, ...] | None) -> dict[str, str]:
+        """Arguments of the script's own call of ``function``, as far as they mean the same outside of it.
+
+        Args:
+            parameters: names in order; None = not known, then positional arguments are named by their place.
+        """
+        found: dict[str, str] = {}
+        for call in _calls(script, function):
+            for place, node in enumerate(call.args):
+                if parameters is None or place < len(parameters):
+                    name = str(place) if parameters is None else parameters[place]
+                    found[name] = self._portable(node, script)
+            found |= {k.arg: self._portable(k.value, script) for k in call.keywords if k.arg}
+            break
+        return {name: text for name, text in found.items() if text}
+
+    def splits_of(self, script: Path, function: str, parameter: str, parameters: tuple[str, ...]) -> set[str]:
+        """Words that the script passes for the parameter that says which split."""
+        place = parameters.index(parameter)
+        values: list[ast.expr | None] = []
+        for call in _calls(script, function):
+            by_name = {k.arg: k.value for k in call.keywords}
+            values.append(by_name.get(parameter, call.args[place] if place < len(call.args) else None))
+        return {
+            value.value
+            for value in values
+            if isinstance(value, ast.Constant) and isinstance(value.value, str)
+        }
+
+    def _portable(self, node: ast.expr, script: Path) -> str:
+        return literal(node) or self._of_options(node, script)
 
     def option(self, name: str, script: Path | None = None) -> str:
         """An expression for an option of that name; empty where the script has none."""
@@ -83,24 +114,6 @@ class Values:
                 return options
         return None
 
-    def _as_called(self, need: str, script: Path, function: str) -> str:
-        """What the script itself passes, where that means the same outside of it."""
-        for node in ast.walk(tree_of(script)):
-            if isinstance(node, ast.Call) and last_name(node.func) == function:
-                value = self._bound(node, need, script, function)
-                if (text := literal(value)) or (text := self._of_options(value, script)):
-                    return text
-        return ""
-
-    def _bound(self, call: ast.Call, need: str, script: Path, function: str) -> ast.expr | None:
-        by_name = {k.arg: k.value for k in call.keywords}
-        if need in by_name:
-            return by_name[need]
-        definition = follow(script, function, self._root)
-        order = accepted(definition.node) if definition is not None else ()
-        place = order.index(need) if need in order else len(call.args)
-        return call.args[place] if place < len(call.args) else None
-
     def _of_options(self, value: ast.expr | None, script: Path) -> str:
         """``args.width`` where the script's ``args`` can be had."""
         if isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name) and value.value.id in BAGS:
@@ -118,3 +131,8 @@ class Values:
             if isinstance(node, ast.Assign) and (text := literal(node.value)):
                 return text
         return ""
+
+
+def _calls(script: Path, function: str) -> list[ast.Call]:
+    calls = (node for node in ast.walk(tree_of(script)) if isinstance(node, ast.Call))
+    return [node for node in calls if last_name(node.func) == function]

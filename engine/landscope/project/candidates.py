@@ -22,6 +22,7 @@ from landscope.project.definitions import (
     signature,
     top_level,
     tree_of,
+    visible,
 )
 
 Kind = Literal["function", "class", "variable", "import"]
@@ -31,13 +32,16 @@ _MODEL = re.compile(
 _DATA = re.compile(r"data|loader|batch|dl$", re.I)
 _LOSS = re.compile(r"loss|criterion|objective", re.I)
 _NO_MODEL = re.compile(
-    r"(train|test|eval|save|load|valid|print|log|set|init|count|plot)(_|$)|\w*_args$", re.I
+    r"(train|test|eval|save|load|valid\w*|print|log|set|init|count|plot)(_|$)|\w*_args$", re.I
 )
 _NO_DATA = re.compile(
-    r"(train|test|eval|save|print|log|plot|main|run)(_|$)(?!.*(data|load))|DataParallel|\w*_args$", re.I
+    r"(train|test|eval|valid\w*|save|print|log|plot|main|run)(_|$)(?!.*(data|load))|DataParallel|\w*_args$",
+    re.I,
 )
 _MODULES = ("Module", "Sequential", "LightningModule", "PreTrainedModel")
 _DATASETS = ("Dataset", "IterableDataset", "TensorDataset", "DataLoader", "LightningDataModule")
+_TAKES = {"model", "net", "dataset", "loader", "dataloader", "data_loader", "train_loader", "val_loader"}
+"""What needs one of these is no source of models or data."""
 _USUAL = {
     "model": ("build_model", "create_model", "get_model", "make_model", "build_net", "get_net"),
     "data": (
@@ -70,6 +74,11 @@ class Candidate:
     needs: tuple[str, ...] = ()
     script: str = ""
     used: bool = False
+
+    @property
+    def is_likely(self) -> bool:
+        """Whether its name or the script's own use of it speaks for it."""
+        return self.used or any(self.name in names for names in _USUAL.values())
 
 
 @dataclass(frozen=True)
@@ -133,7 +142,7 @@ def ranked(found: list[Candidate], purpose: str) -> tuple[Candidate, ...]:
 
 def _top_level(path: Path, tree: ast.Module, root: Path) -> Iterator[tuple[Candidate, ast.stmt]]:
     used = _used(tree)
-    for name, node in top_level(tree).items():
+    for name, node in visible(path, root).items():
         kind = _kind(node)
         if kind is None or name.startswith("_"):
             continue
@@ -143,6 +152,8 @@ def _top_level(path: Path, tree: ast.Module, root: Path) -> Iterator[tuple[Candi
         if definition is None and isinstance(node, ast.ImportFrom) and names_module(path, node, name, root):
             continue
         meant = definition.node if definition is not None else node
+        if _TAKES.intersection(needed(meant)) and not _LOSS.search(name):
+            continue
         yield (
             Candidate(name, kind, node.lineno, signature(meant), needed(meant), str(path), name in used),
             meant,
@@ -199,8 +210,8 @@ def _is_model(candidate: Candidate, node: ast.stmt, modules: set[str], datasets:
         return bool((named or returned) and not _DATA.search(candidate.name))
     if isinstance(node, ast.Assign):
         return bool(called(node.value) & modules)
-    named = _MODEL.search(candidate.name) and candidate.name != "nn" and not _NO_MODEL.match(candidate.name)
-    return bool(named and not _DATA.search(candidate.name))
+    named = _MODEL.search(candidate.name) and not _NO_MODEL.match(candidate.name)
+    return bool(named and candidate.used and not _DATA.search(candidate.name))
 
 
 def _is_data(candidate: Candidate, node: ast.stmt, datasets: set[str]) -> bool:
@@ -211,7 +222,7 @@ def _is_data(candidate: Candidate, node: ast.stmt, datasets: set[str]) -> bool:
     named = _DATA.search(candidate.name) and not _NO_DATA.match(candidate.name)
     if isinstance(node, ast.FunctionDef):
         return bool(named or (called(node) & datasets and not _NO_DATA.match(candidate.name)))
-    return bool(named) and candidate.name not in _DATASETS
+    return False  # of another package: a class to derive from, a module, a decorator
 
 
 __all__ = ["Candidate", "Candidates", "find_candidates", "may_serve", "ranked", "write_adapter"]

@@ -70,6 +70,27 @@ def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
             yield node
 
 
+def visible(script: Path, root: Path, depth: int = 3) -> dict[str, ast.stmt]:
+    """As ``top_level``, with what ``from … import *`` brings from files below ``root``.
+
+    Raises:
+        ScriptError: the script itself cannot be parsed.
+    """
+    tree = tree_of(script)
+    found = top_level(tree)
+    stars = [n for n in tree.body if isinstance(n, ast.ImportFrom) and n.names[0].name == "*"]
+    for node in stars if depth else ():
+        origin = imported_file(script, node, root)
+        try:
+            names = visible(origin, root, depth - 1) if origin is not None else {}
+        except ScriptError:
+            continue
+        for name in names:
+            alias = ast.ImportFrom(node.module, [ast.alias(name)], node.level, lineno=node.lineno)
+            found.setdefault(name, alias)
+    return found
+
+
 def _assigned(node: ast.Assign) -> list[str]:
     parts = [part for t in node.targets for part in (t.elts if isinstance(t, ast.Tuple | ast.List) else [t])]
     return [part.id for part in parts if isinstance(part, ast.Name)]
@@ -81,7 +102,7 @@ def follow(script: Path, name: str, root: Path) -> Definition | None:
     Raises:
         ScriptError: the script itself cannot be parsed.
     """
-    node = top_level(tree_of(script)).get(name)
+    node = visible(script, root).get(name)
     for _ in range(_HOPS):
         if not isinstance(node, ast.ImportFrom):
             return Definition(script, name, node) if node is not None else None
@@ -90,7 +111,7 @@ def follow(script: Path, name: str, root: Path) -> Definition | None:
         if origin is None:
             return None
         try:
-            node, script, name = top_level(tree_of(origin)).get(original), origin, original
+            node, script, name = visible(origin, root).get(original), origin, original
         except ScriptError:
             return None
     return None
@@ -134,6 +155,18 @@ def import_root(script: Path) -> Path:
     levels = [n.level for n in ast.walk(tree_of(script)) if isinstance(n, ast.ImportFrom)]
     reach = _above(script, max(levels, default=0) + 1) if any(levels) else top
     return reach if reach in top.parents else top
+
+
+def works_when_imported(tree: ast.Module) -> int | None:
+    """Line of a loop or a call at the top level that begins the script's work; None if it only defines."""
+    own = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    for node in _statements(tree.body):
+        begins = isinstance(node, ast.For | ast.While) or (
+            isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
+        )
+        if begins and called(node) & own:
+            return node.lineno
+    return None
 
 
 def needed(node: ast.AST | None) -> tuple[str, ...]:

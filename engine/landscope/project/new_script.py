@@ -8,6 +8,7 @@ from pathlib import Path
 from landscope.contract.errors import OptionError
 from landscope.project.adapter import write_adapter, write_text
 from landscope.project.candidates import Candidate
+from landscope.project.definitions import tree_of, works_when_imported
 from landscope.project.survey import Survey, spelled, survey
 
 _LISTED = 12
@@ -76,9 +77,12 @@ def new_script(
     found = survey(folder, script)
     if found.script is None or not (model or found.candidates.models):
         return NewScript(write_text(folder, _template(found, folder), force=force), None, to_fill_in=2)
+    guessed = not model and not (found.candidates.models[0].is_likely and found.candidates.data)
     model = model or spelled(found.candidates.models[0], folder, found.script)
     data = data or next((spelled(c, folder, found.script) for c in found.candidates.data), "")
-    file = write_adapter(folder, found.script, model, data, loss or _own_loss(found), force=force)
+    remarks = [*_working(found.script), *(_others(found, folder) if guessed else ())]
+    used_loss = loss or _own_loss(found)
+    file = write_adapter(folder, found.script, model, data, used_loss, force=force, remarks=remarks)
     text = file.read_text(encoding="utf-8")
     unknown = text.count("# put your values here") + text.count("; put your values here")
     return NewScript(file, found.script, model, data, loss, unknown + text.count("raise NotImplementedError"))
@@ -88,6 +92,21 @@ def _own_loss(found: Survey) -> str | None:
     """A function called ``loss`` of a model is meant for us; any other is for the person to choose."""
     own = (one for one in found.candidates.losses if one.name == "loss" and Path(one.script) == found.script)
     return next((one.name for one in own if one.needs[:1] == ("model",)), None)
+
+
+def _working(script: Path) -> list[str]:
+    line = works_when_imported(tree_of(script))
+    if line is None:
+        return []
+    where = f"{script.name} begins its work when it is imported (line {line})"
+    return [f'{where}: move that under if __name__ == "__main__":']
+
+
+def _others(found: Survey, root: Path) -> list[str]:
+    """The other models of a folder in which no script says which of them it trains."""
+    assert found.script is not None
+    others = [spelled(one, root, found.script) for one in found.candidates.models[1 : 1 + _LISTED]]
+    return [f"No script says which model it trains; others: {', '.join(others)}"] if others else []
 
 
 def _template(found: Survey, root: Path) -> str:

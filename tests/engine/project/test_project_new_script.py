@@ -172,6 +172,7 @@ DETECTOR = {
             return model, criterion, postprocessors
     """,
 }
+NETWORK = '__import__("torch").nn.Linear(3, 2)'
 LAYOUTS = {
     "flat": {"train.py": FLAT},
     "argparse inside main": {"train.py": PARSED_IN_MAIN, "nets.py": NET, "samples.py": SAMPLES},
@@ -270,6 +271,59 @@ LAYOUTS = {
     },
 }
 
+LAYOUTS |= {
+    "star imports and a zoo of models": {
+        "models/__init__.py": "from .alpha import *\nfrom .zeta import *",
+        "models/alpha.py": NET.replace("Net(", "Alpha("),
+        "models/zeta.py": NET,
+        "main.py": f"""
+            from models import *
+            {textwrap.indent(textwrap.dedent(SAMPLES), " " * 12).lstrip()}
+            trainloader = DataLoader(Samples(True), batch_size=5)
+            testloader = DataLoader(Samples(False), batch_size=5)
+            net = Net(3)
+        """,
+    },
+    "one batch at a time": {
+        "nets.py": NET,
+        "train.py": """
+            import torch
+            from nets import Net
+
+            def get_batch(split):
+                x = torch.randn(2, 3)
+                y = torch.zeros(2, dtype=torch.long)
+                return x, y
+
+            if torch.cuda.is_available():
+                device = "cuda"
+            model = Net(5)
+        """,
+    },
+    "a factory of another package": {
+        "data.py": SAMPLES
+        + """
+    def build_dataset(is_train, args):
+        return Samples(is_train), 2
+""",
+        "train.py": """
+            import argparse
+            from collections import OrderedDict as make_model
+            from importlib import import_module as create_model
+            from data import build_dataset
+
+            def get_args_parser():
+                parser = argparse.ArgumentParser()
+                parser.add_argument("--model", default="made_by_another")
+                return parser
+
+            def main(args):
+                model = create_model(args.model, package=None)
+                dataset, args.n = build_dataset(True, args)
+        """,
+    },
+}
+
 
 def write(root, files):
     for name, text in files.items():
@@ -290,13 +344,18 @@ def opened(root):
 def test_that_the_file_runs_as_it_was_written(tmp_path, layout):
     root = write(tmp_path / "repo", LAYOUTS[layout])
     made = new_script(root)
+    if layout == "a factory of another package":
+        assert "_create_model(args.model, package=None)" in made.file.read_text()
+        made.file.write_text(
+            made.file.read_text().replace("_create_model(args.model, package=None)", NETWORK)
+        )
     subject = opened(root)
     assert made.to_fill_in == 0, made.file.read_text()
-    assert subject.data.samples("train") == 20
+    assert subject.data.samples("train") == (32 if layout == "one batch at a time" else 20)
     values = subject.loss(subject.model, subject.data.batches("train")[0])
     assert torch.isfinite(values).all()
     assert "Block" not in type(subject.model).__name__
-    if "test" in subject.data.splits:
+    if "test" in subject.data.splits and layout != "one batch at a time":
         assert subject.data.samples("test") == 10
 
 
@@ -366,3 +425,16 @@ def test_that_the_error_of_a_script_that_is_not_made_for_us_names_the_command(tm
     spec = load_project(root / "model.py")
     with pytest.raises(ScriptError, match=rf"landscope new-script '{root}'"):
         open_subject(type(spec)(root=spec.root, script=spec.script, trusted=True))
+
+
+def test_that_work_at_import_and_a_guess_among_models_stand_in_the_file(tmp_path):
+    zoo = {"nets/a.py": NET.replace("Net(", "A("), "nets/b.py": NET.replace("Net(", "B(")}
+    text = new_script(write(tmp_path / "zoo", zoo)).file.read_text()
+    assert "# No script says which model it trains; others:" in text
+    assert "B" in text.split("others:")[1]
+    loop = (
+        LAYOUTS["flat"]["train.py"]
+        + "\n    def train(epoch): ...\n    for epoch in range(3):\n        train(epoch)\n"
+    )
+    text = new_script(write(tmp_path / "loop", {"train.py": loop})).file.read_text()
+    assert "# train.py begins its work when it is imported (line " in text
