@@ -20,7 +20,7 @@ from landscope.checkpoints.names import plain_parametrisation, without_wrappers
 from landscope.checkpoints.plain import LeftAlone
 from landscope.checkpoints.records import TensorRecord
 from landscope.checkpoints.sniff import holds_no_weights
-from landscope.checkpoints.wording import shown
+from landscope.checkpoints.wording import printable, shown
 from landscope.contract.deltas import CheckpointInfo, RunListed
 from landscope.contract.errors import CheckpointError
 from landscope.contract.frames import escaped
@@ -153,19 +153,19 @@ def _entry(root: Path, path: Path, facts: FileFacts, reference: Reference | None
     if info.name != name:
         return Entry(with_changes(info, reason="its name is not UTF-8: rename it"))
     if facts.state != "ready":
-        return Entry(with_changes(info, state=facts.state, reason=facts.reason))
+        return Entry(with_changes(info, state=facts.state, reason=printable(facts.reason)))
     try:
         matched = _matched(facts, path.name, reference, wanted)
         _check_readable(path.name, matched)
     except CheckpointError as error:
         reason = error.sentence.removeprefix(f"{path.name}: ").removeprefix("The file: ")
-        return Entry(with_changes(info, reason=reason))
+        return Entry(with_changes(info, reason=printable(reason)))
     info = with_changes(
         info,
         state="ready",
         step=facts.step,
         epoch=facts.epoch,
-        notes=(*facts.remarks, *matched.notes),
+        notes=tuple(map(printable, (*facts.remarks, *matched.notes))),
         sets=matched.sets,
     )
     return Entry(info, matched, facts.parts)

@@ -11,6 +11,11 @@ def shown(text: str) -> str:
     """The text as it may be shown: control characters escaped, the middle of a long one left out."""
     if len(text) > _LONGEST:
         text = f"{text[: _LONGEST // 2]}…{text[-_LONGEST // 2 :]}"
+    return printable(text)
+
+
+def printable(text: str) -> str:
+    """The text with control characters escaped."""
     return text if text.isprintable() else "".join(_printable(c) for c in text)
 
 
