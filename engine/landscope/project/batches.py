@@ -47,6 +47,23 @@ def _like_dataclass(value: Any, change: Change) -> Any:
     return dataclasses.replace(value, **fields)
 
 
+def copied(value: Any) -> Any:
+    """The batch with containers and tensors of its own, for a loss that changes what it is given."""
+    return changed(value, torch.Tensor.clone)
+
+
+def same(value: Any, other: Any) -> bool:
+    """Whether two batches hold the same values in the same places; NaN equals NaN."""
+    mine, theirs = list(tensors_in(value)), list(tensors_in(other))
+    return len(mine) == len(theirs) and all(map(_equal, mine, theirs))
+
+
+def _equal(mine: Tensor, theirs: Tensor) -> bool:
+    if mine.layout != torch.strided or mine.is_nested:
+        return True
+    return mine.shape == theirs.shape and bool(((mine == theirs) | (mine.isnan() & theirs.isnan())).all())
+
+
 def tensors_in(value: Any) -> Iterator[Tensor]:
     """Every tensor of a batch, in order."""
     found: list[Tensor] = []

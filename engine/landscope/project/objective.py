@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from landscope.contract.errors import ScriptError
-from landscope.project.batches import changed
+from landscope.project.batches import changed, copied
 from landscope.project.data import FrozenData
 from landscope.project.defaults import (
     MisfitError,
@@ -38,12 +38,13 @@ class Objective:
     Attributes:
         trains: the script's loss switches the model to train mode; what that moves is put back each time.
         gradients: the script's loss takes gradients itself.
+        copies: it changes the batches that it is given, and gets copies.
         squares: the script has no loss, and the default one is the squared error.
     """
 
     def __init__(self, script: ModelScript, data: FrozenData) -> None:
         self._script, self._data = script, data
-        self.trains = self.gradients = self.squares = False
+        self.trains = self.gradients = self.copies = self.squares = False
         if isinstance(script.loss, nn.Module):
             script.loss.to(data.device)
         self._ignoring: dict[int, bool] = {}
@@ -77,7 +78,6 @@ class Objective:
         value = batch.value if isinstance(batch, FrozenBatch) else batch
         where = known.title if known else "a batch"
         with self._script.environment.numerics(), self._settled(model), self._differentiable():
-            value = changed(value, _usable) if self.gradients else value
             loss, output = self._loss(model, value, where)
             metrics = self._metrics(model, value, output, where) if with_metrics else {}
             return self._checked(loss, known, where), metrics
@@ -89,16 +89,16 @@ class Objective:
             return self._default(model, value, where)
         if self._script.metrics is not None:
             with self._script.blaming(f"loss() on {where}", own, model):
-                return own(model, value), None
+                return own(model, self._given(value)), None
         with self._script.blaming(f"loss() on {where}", own, model), _listening(model) as heard:
-            return own(model, value), heard[0] if len(heard) == 1 else None
+            return own(model, self._given(value)), heard[0] if len(heard) == 1 else None
 
     def _default(self, model: nn.Module, value: Any, where: str) -> tuple[Any, Any]:
         """The default loss, or the script's own of outputs and labels."""
         own = self._script.loss
         with self._script.blaming(f"the forward pass on {where}", model=model):
             try:
-                output, labels = outputs(model, value)
+                output, labels = outputs(model, self._given(value))
                 if own is None:
                     self.squares = (
                         own_loss(output) is None and labels is not None and labels.is_floating_point()
@@ -109,6 +109,12 @@ class Objective:
         logits = logits_of(output)
         with self._script.blaming(f"loss() on {where}", own):
             return own(output if logits is None else logits, labels), output
+
+    def _given(self, value: Any) -> Any:
+        """The batch as the script gets it."""
+        if self.copies:
+            return copied(value)
+        return changed(value, _usable) if self.gradients else value
 
     def _ignores(self, value: Any) -> bool:
         """Whether labels of a batch may not count; looked at once per frozen batch (it costs a read-back)."""
@@ -124,7 +130,7 @@ class Objective:
             found = accuracy(output, labels_of(value), ignoring=self._ignores(value))
             return {} if found is None else {"accuracy": found}
         with self._script.blaming(f"metrics() on {where}", own, model):
-            given = own(model, value)
+            given = own(model, self._given(value))
             if isinstance(given, Mapping):
                 return {str(name): _number(metric) for name, metric in given.items()}
         where = self._script.where("metrics")

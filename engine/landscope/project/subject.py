@@ -22,6 +22,7 @@ from landscope.contract.errors import CheckpointError, OptionError, TrustError
 from landscope.contract.events import SCRIPT_RUNS, Notice, Progress
 from landscope.contract.job import CancelToken
 from landscope.contract.options import ProjectSpec
+from landscope.project.batches import copied
 from landscope.project.data import FrozenData, freeze
 from landscope.project.device import choose_device
 from landscope.project.objective import Batch, Objective
@@ -183,7 +184,7 @@ class Subject:
             self.notices.append(Notice(level="info", sentence=sentence))
 
     def _prepared(self, say: Say) -> nn.Module:
-        first = self.data.batches(self.data.splits[0])[0]
+        first = copied(self.data.batches(self.data.splits[0])[0].value)
         with self.script.environment.entered():
             built = self.script.build_model(self.run)
             with self.script.blaming(f"moving the model to {self.device}"):
@@ -204,10 +205,10 @@ class Subject:
 
     def _try_out(self) -> bool:
         with self.script.environment.entered():
-            self.notices.extend(join_single_rows(self.objective, self.model, self.data))
             trial = try_out(self.objective, self.model, self.data.batches(self.data.splits[0])[0])
-        self.objective.trains = trial.trains
-        self.notices.extend(trial.notices)
+            self.objective.trains = trial.trains
+            self.notices.extend(trial.notices)
+            self.notices.extend(join_single_rows(self.objective, self.model, self.data))
         return trial.random
 
     @contextlib.contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import statistics
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -14,7 +14,7 @@ from torch.overrides import TorchFunctionMode
 
 from landscope.contract.errors import ScriptError
 from landscope.contract.events import Level, Notice
-from landscope.project.batches import can_cut, cut
+from landscope.project.batches import can_cut, copied, cut, same
 from landscope.project.environment import seed_everything
 from landscope.project.frozen import FrozenBatch
 from landscope.project.objective import Objective, kept_modes
@@ -37,6 +37,7 @@ _STRANGERS = (
 _TRAINS = "The loss puts the model into train mode; what that moves is put back each time."
 _MOVED = "The forward pass moves buffers of the model even in eval mode ({}); they are put back each time."
 _GRADIENTS = "The loss takes gradients itself: every point is measured with gradients on, which takes longer."
+_COPIES = "The loss changes the batches that it is given; it gets a copy each time."
 _SQUARES = "The script has no loss(): the squared error of output and labels is measured."
 _SUMMED = (
     "The loss looks like a sum over the batch: the mean over the batches of these sums is shown; "
@@ -52,7 +53,7 @@ class Trial:
         trains: the loss switched the model to train mode or moved its buffers.
         moved: names of the buffers that it moved in eval mode.
         summed: the loss is a sum over the batch. gradients: it takes gradients itself.
-        squares: it is the squared error, by default.
+        copies: it changes the batch. squares: it is the squared error, by default.
         strangers: trainable tensors that the forward pass used and the model does not have.
         losses: of the batch at the same weights, one after the other.
         seeded: the same under the same random numbers; empty if ``losses`` agree.
@@ -65,6 +66,7 @@ class Trial:
     moved: tuple[str, ...] = ()
     summed: bool = False
     gradients: bool = False
+    copies: bool = False
     squares: bool = False
 
     @property
@@ -79,6 +81,7 @@ class Trial:
             ("info", _TRAINS, self.trains and not self.moved),
             ("warning", _MOVED.format(", ".join(self.moved[:3])), bool(self.moved)),
             ("info", _GRADIENTS, self.gradients),
+            ("info", _COPIES, self.copies),
             ("info", _SQUARES, self.squares),
             ("warning", _SUMMED, self.summed),
             ("warning", _STRANGERS.format(self.strangers), self.strangers > 0),
@@ -137,9 +140,11 @@ def try_out(objective: Objective, model: nn.Module, batch: FrozenBatch) -> Trial
 
     buffers = {name: buffer.clone() for name, buffer in model.named_buffers()}
     watch = _Watch(model)
+    given = replace(batch, value=copied(batch.value))
     with preserved(model), torch.no_grad():
         with kept_modes(model), watch:
-            first = _first_loss(objective, model, batch)
+            first = _first_loss(objective, model, given)
+            objective.copies = not same(given.value, batch.value)
             moved = tuple(n for n, b in model.named_buffers() if not torch.equal(b, buffers[n]))
             training = any(module.training for module in model.modules())
         losses: tuple[float, ...] = (float(first.mean()), loss())
@@ -157,6 +162,7 @@ def try_out(objective: Objective, model: nn.Module, batch: FrozenBatch) -> Trial
         moved=() if training else moved,
         summed=summed,
         gradients=objective.gradients,
+        copies=objective.copies,
         squares=objective.squares,
     )
 

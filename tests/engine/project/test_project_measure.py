@@ -507,3 +507,28 @@ class Scale(nn.Module):
     subject = open_subject(spec, "one")
     subject.load("step_10.pt")
     assert subject.model[-1].scale.tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("batch", "loss"),
+    [
+        ("(x, y)", "x, y = batch; x *= 2; return functional.cross_entropy(model(x), y)"),
+        ("{'x': x, 'y': y}", "y = batch.pop('y'); return functional.cross_entropy(model(batch['x'] * 2), y)"),
+        ("[x, y]", "y = batch.pop(); return functional.cross_entropy(model(batch[0] * 2), y)"),
+    ],
+)
+def test_that_a_loss_may_change_what_it_is_given(project, batch, loss):
+    data = f"def build_data():\n    return [{batch} for x, y in (rows(8), rows(8, 2), rows(1, 3))]\n"
+    subject = open_subject(project(HEAD + data + f"def loss(model, batch):\n    {loss}\n"))
+    first, again = (measure(subject, "train", CancelToken()).loss for _ in range(2))
+    wanted = [
+        functional.cross_entropy(subject.model(2 * x), y, reduction="sum").item()
+        for x, y in map(rows_of, (1, 2, 3))
+    ]
+    assert first == again == pytest.approx(sum(wanted) / 17, rel=1e-6)
+    assert any("changes the batches" in notice.sentence for notice in subject.notices)
+
+
+def rows_of(seed):
+    x = torch.randn(1 if seed == 3 else 8, 3, generator=torch.Generator().manual_seed(seed))
+    return x, (x[:, 0] > 0).long()
