@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import struct
 import zipfile
+import zlib
 from pathlib import Path
 from typing import IO, Any
 
@@ -20,6 +22,7 @@ _ERRORS = (
     NotImplementedError,
     UnicodeDecodeError,
     EOFError,
+    MemoryError,
     OverflowError,
     ValueError,
     struct.error,
@@ -45,10 +48,9 @@ def read_open_archive(path: Path, file: IO[bytes], size: int, begin: int = 0) ->
             inner = next(n for n in members if n.endswith("data.pkl") and n.count("/") <= 1)
             prefix = inner.removesuffix("data.pkl")
             order = members.get(prefix + "byteorder")
-            big = order is not None and order.file_size < 10 and archive.read(order) == b"big"
+            big = order is not None and _content(file, order) == b"big"
             locate = _locator(path, file, members, prefix, big, begin)
-            with archive.open(members[inner]) as data:
-                tree, unpickler = unpickled(path, data, locate)
+            tree, unpickler = unpickled(path, io.BytesIO(_content(file, members[inner])), locate)
             return tree, tuple(unpickler.refused)
     except StopIteration as error:
         raise CheckpointError(f"{path.name}: zip archive without torch data") from error
@@ -99,10 +101,20 @@ def _locator(
 
 
 def _storage(path: Path, file: IO[bytes], info: zipfile.ZipInfo, big: bool, begin: int) -> Storage:
+    return Storage(path, begin + _first_byte(file, info), info.file_size, crc=info.CRC, swapped=big)
+
+
+def _first_byte(file: IO[bytes], info: zipfile.ZipInfo) -> int:
     """Where the bytes of a stored member begin: after its local header, whose extra field pads it."""
-    here = file.tell()
     file.seek(info.header_offset)
     name, extra = _LOCAL_HEADER.unpack(file.read(_LOCAL_HEADER.size))
-    file.seek(here)
-    first = begin + info.header_offset + _LOCAL_HEADER.size + name + extra
-    return Storage(path, first, info.file_size, crc=info.CRC, swapped=big)
+    return info.header_offset + _LOCAL_HEADER.size + int(name) + int(extra)
+
+
+def _content(file: IO[bytes], info: zipfile.ZipInfo) -> bytes:
+    """The bytes of a stored member, which is much faster than through ``ZipFile.open``."""
+    file.seek(_first_byte(file, info))
+    content = file.read(info.file_size)
+    if len(content) < info.file_size or zlib.crc32(content) != info.CRC:
+        raise zipfile.BadZipFile(f"the bytes of {info.filename} do not match their checksum")
+    return content
