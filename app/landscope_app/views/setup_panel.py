@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 
 from landscope.contract.errors import LandscopeError, OptionError
 from landscope.contract.events import Event, Notice
-from landscope.contract.job import ProbeJob
+from landscope.contract.job import CandidatesJob, ProbeJob
 from landscope.contract.options import ProjectSpec
 from landscope_app.hosts.job_table import JobRow
 from landscope_app.state.opening import for_window
@@ -45,7 +45,7 @@ class SetupPanel(QDialog):
         self._context = context
         self._opener = opener
         self._tested: ProjectSpec | None = None
-        self._job = ""
+        self._job = self._looking = ""
         self._notices: list[str] = []
         self.setWindowTitle("Set up the model script")
         self.setMinimumWidth(640)
@@ -74,21 +74,8 @@ class SetupPanel(QDialog):
         self._use.setEnabled(False)
         self._test.setEnabled(False)
         self.found.say("Looking…")
-        root = self._project.root
-
-        def work() -> Any:
-            from landscope.project.survey import spelled, survey
-
-            found = survey(root, script or None)
-            kinds = {"Model": found.candidates.models, "Data": found.candidates.data}
-            kinds["Loss"] = found.candidates.losses
-            where = found.script or Path(root)
-            return found.script, {
-                kind: [(label(one, where), spelled(one, Path(root).resolve(), where)) for one in some]
-                for kind, some in kinds.items()
-            }
-
-        self._context.background.run(work, self._show_candidates, self._fail)
+        looked_at = for_window(replace(self._project, script=script))
+        self._looking = self._context.engines.submit("look", CandidatesJob(project=looked_at), front=True)
 
     def test(self) -> None:
         """Step three: write ``landscope_project.py`` if one is needed, trust the folder, run one batch."""
@@ -156,14 +143,15 @@ class SetupPanel(QDialog):
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
-    def _show_candidates(self, found: tuple[Path | None, dict[str, list[tuple[str, str]]]]) -> None:
-        script, candidates = found
-        self._script.setText(str(script or ""))
-        for name, box in self._choices.items():
-            _fill(box, ([_NONE] if name == "Loss" else []) + candidates[name])
+    def _show_candidates(self, found: dict[str, Any]) -> None:
+        script = found["script"]
+        self._script.setText(script)
+        for (name, box), kind in zip(self._choices.items(), ("models", "data", "losses"), strict=True):
+            items = [(label(one), one["name"]) for one in found[kind]]
+            _fill(box, ([_NONE] if name == "Loss" else []) + items)
         self._prefer_own_loss()
         missing = [name for name in ("Model", "Data") if not self._choices[name].count()]
-        if script is None:
+        if not script:
             self.found.say("No script was found in this folder: choose one.", "warning")
         elif missing:
             looked = f"No function or class here looks like a {' or '.join(missing).lower()}"
@@ -186,6 +174,9 @@ class SetupPanel(QDialog):
         self._notices += [body.sentence for body in said if isinstance(body, Notice)]
 
     def _ended(self, row: JobRow) -> None:
+        if row.id == self._looking and row.id:
+            self._looking = ""
+            self._show_candidates(row.answer) if row.state == "done" else self._told(row)
         if not self._job or row.id != self._job:
             return
         self._job = ""
@@ -194,9 +185,12 @@ class SetupPanel(QDialog):
             self.found.say("\n".join([probe_text(row.answer), *self._notices]))
             self._use.setEnabled(True)
         else:
-            self.found.say(row.sentence, "error", row.detail)
-            if row.error == "ScriptArgumentsError":
-                self.arguments.setFocus(Qt.FocusReason.OtherFocusReason)
+            self._told(row)
+
+    def _told(self, row: JobRow) -> None:
+        self.found.say(row.sentence, "error", row.detail)
+        if row.error == "ScriptArgumentsError":
+            self.arguments.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _finish(self) -> None:
         if self._tested is not None:
@@ -227,18 +221,12 @@ def _made_ready(project: ProjectSpec, script: Path, picked: dict[str, str]) -> P
     return replace(project, script=str(script))
 
 
-def label(candidate: Any, script: Path) -> str:
-    """A line of a list of candidates: name, parameters, kind, and where it is."""
-    parameters = candidate.signature
-    if len(candidate.name + parameters) > _MOST_WIDE:
-        parameters = f"{parameters[: max(0, _MOST_WIDE - len(candidate.name))]}…)"
-    file = Path(candidate.script)
-    where = (
-        f"line {candidate.line}"
-        if file == script
-        else f"{file.parent.name}/{file.name} line {candidate.line}"
-    )
-    return f"{candidate.name}{parameters}   ({candidate.kind}, {where})"
+def label(candidate: dict[str, Any]) -> str:
+    """A line of a list of candidates: name and parameters, kind, and where it is."""
+    what = candidate["signature"]
+    what = what if len(what) <= _MOST_WIDE else f"{what[:_MOST_WIDE]}…"
+    where = " ".join(filter(None, (candidate["file"], f"line {candidate['line']}")))
+    return f"{what}   ({candidate['kind']}, {where})"
 
 
 def _combo(name: str) -> QComboBox:

@@ -43,7 +43,12 @@ class ProbeJob(Job, frozen=True, kw_only=True):
 
 
 class CandidatesJob(Job, frozen=True, kw_only=True):
-    """Find, without running it, which functions and classes of the script could be model, data and loss."""
+    """Find, without running anything, what in the script and beside it could be model, data and loss.
+
+    ``Done.answer``: the ``script`` (the project's, else the likeliest of its folder; empty = none) and lists
+    of ``models``, ``data`` and ``losses``, each with ``name`` as ``write_adapter`` takes it, ``signature``,
+    ``kind``, ``file`` and ``line``.
+    """
 
 
 class EvaluateJob(Job, frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ from pathlib import Path
 from landscope.contract.errors import ScriptError
 
 Function = ast.FunctionDef | ast.ClassDef
-_LARGEST = 2_000_000
+_LARGEST = 500_000
 _HOPS = 6
 
 
@@ -42,7 +42,7 @@ def tree_of(script: Path) -> ast.Module:
 @lru_cache(maxsize=256)
 def _parsed(script: Path, _edited: int, size: int) -> ast.Module:
     if size > _LARGEST:
-        raise ValueError(f"{size / 1e6:.0f} MB are no script")
+        raise ValueError(f"{size / 1e6:.1f} MB are no script")
     return ast.parse(script.read_bytes(), filename=str(script))
 
 

@@ -65,7 +65,30 @@ def spelled(candidate: Candidate, root: Path, script: Path) -> str:
     file = Path(candidate.script)
     if file == script:
         return candidate.name
-    return f"{file.relative_to(root).as_posix() if root in file.parents else file}:{candidate.name}"
+    return f"{_short(file, root)}:{candidate.name}"
+
+
+def as_answer(found: Survey, root: Path) -> dict[str, object]:
+    """What a window is told (see ``contract.job.CandidatesJob``)."""
+    script = found.script or root
+    lists = {name: getattr(found.candidates, name) for name in ("models", "data", "losses")}
+    return {"script": str(found.script or "")} | {
+        name: [
+            {
+                "name": spelled(one, root.resolve(), script),
+                "signature": f"{one.name}{one.signature}",
+                "kind": one.kind,
+                "file": "" if Path(one.script) == script else _short(Path(one.script), root.resolve()),
+                "line": one.line,
+            }
+            for one in candidates
+        ]
+        for name, candidates in lists.items()
+    }
+
+
+def _short(file: Path, root: Path) -> str:
+    return file.relative_to(root).as_posix() if root in file.parents else str(file)
 
 
 def _files(folder: Path, depth: int) -> Iterator[Path]:

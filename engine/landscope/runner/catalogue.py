@@ -57,12 +57,10 @@ def _first_run(project: ProjectSpec) -> str:
 
 
 def _candidates(job: j.CandidatesJob, _bench: Bench, _token: j.CancelToken) -> Updates:
-    import msgspec
+    from landscope.project.survey import as_answer, survey
 
-    from landscope.project.candidates import find_candidates
-
-    found = find_candidates(Path(job.project.script))
-    yield Done(answer=msgspec.to_builtins(found))
+    found = survey(job.project.root, job.project.script or None)
+    yield Done(answer=as_answer(found, Path(job.project.root)))
 
 
 def _on_subject(load: Callable[[], Callable[..., Iterator[Update]]]) -> Callable[..., Updates]:

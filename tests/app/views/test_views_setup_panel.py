@@ -107,7 +107,7 @@ def test_that_the_likeliest_script_is_chosen_with_what_lies_beside_it(panel):
     shown.look("")
     wait_until(lambda: shown._choices["Data"].findData("samples.py:Samples") > 0)
     texts = [shown._choices["Data"].itemText(k) for k in range(shown._choices["Data"].count())]
-    assert "study/samples.py line 2" in texts[-1]
+    assert "samples.py line 2" in texts[-1]
 
 
 def test_that_a_script_that_is_made_for_us_needs_no_adapter_and_keeps_its_arguments(panel):
