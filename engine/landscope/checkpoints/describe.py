@@ -72,7 +72,7 @@ def _described(path: Path, own: Part, check: bool) -> FileFacts:
     candidates = _candidates(header)
     step, epoch = find_progress(header)
     packer = Packer()
-    sets = tuple(packer.packed(candidate) for candidate in candidates)
+    sets = packer.packed(candidates)
     state = _trainer_state(path)
     told = read_trainer_state(state) if state else TrainerState()
     files = {path: own}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,14 +12,11 @@ from landscope.checkpoints.arrange import Listing, in_training_order
 from landscope.checkpoints.describe import SETTLED_S as SETTLED_S
 from landscope.checkpoints.entry import Entry, with_changes
 from landscope.checkpoints.facts import FileFacts
+from landscope.checkpoints.fitting import Fitting
 from landscope.checkpoints.folder import checkpoint_files
 from landscope.checkpoints.guard import describe_file, describe_files
-from landscope.checkpoints.match import Matched, Reference, choose, match
-from landscope.checkpoints.names import plain_parametrisation, without_wrappers
-from landscope.checkpoints.plain import LeftAlone
-from landscope.checkpoints.records import TensorRecord
-from landscope.checkpoints.sniff import holds_no_weights
-from landscope.checkpoints.wording import printable, shown
+from landscope.checkpoints.match import Reference
+from landscope.checkpoints.wording import printable
 from landscope.contract.deltas import CheckpointInfo, RunListed
 from landscope.contract.errors import CheckpointError
 from landscope.contract.frames import escaped
@@ -65,7 +61,7 @@ def list_files(
         CheckpointError: the folder cannot be read. JobCancelled: somebody cancelled.
     """
     root = Path(folder)
-    entries = list(_entries(root, reference, wanted, token))
+    entries = list(_entries(root, Fitting(reference, wanted), token))
     return _listing(root, run, entries, reference)
 
 
@@ -80,7 +76,7 @@ def list_growing(
     root = Path(folder)
     due, entries = time.monotonic() + _FIRST_S, list[Entry]()
     told = 1
-    for entry in _entries(root, None, wanted, token):
+    for entry in _entries(root, Fitting(None, wanted), token):
         entries.append(entry)
         if len(entries) >= _GROWTH * told and time.monotonic() > due:
             told = len(entries)
@@ -95,7 +91,7 @@ def list_file(path: str | Path, *, wanted: str = "") -> RunListed:
         path: the file. wanted: as in ``list_run``.
     """
     file = Path(path).absolute()
-    entry = _entry(file.parent, file, describe_file(file), None, wanted)
+    entry = _entry(file.parent, file, describe_file(file), Fitting(None, wanted))
     return in_training_order(file.parent, file.parent.name, [entry]).listed
 
 
@@ -117,7 +113,7 @@ def load_state(
 
     root = Path(folder)
     path = root / checkpoint
-    entry = _entry(root, path, describe_file(path), None, wanted)
+    entry = _entry(root, path, describe_file(path), Fitting(None, wanted))
     if entry.matched is None:
         raise CheckpointError(f"{checkpoint}: {entry.info.reason}")
     return load_tensors(entry.matched.tensors, entry.parts)
@@ -128,24 +124,22 @@ def _listing(root: Path, run: str, entries: list[Entry], reference: Reference | 
     return in_training_order(root, run or root.resolve().name, agreed)
 
 
-def _entries(
-    root: Path, reference: Reference | None, wanted: str, token: CancelToken | None
-) -> Iterator[Entry]:
+def _entries(root: Path, fitting: Fitting, token: CancelToken | None) -> Iterator[Entry]:
     """The files of a folder, indexes first: the shards that they name are no checkpoints of their own."""
     paths = checkpoint_files(root)
     indexes = [path for path in paths if path.name.endswith(".index.json")]
     shards: set[Path] = set()
     for path, facts in zip(indexes, describe_files(indexes, token), strict=True):
         shards |= {path.parent / name for name in facts.shards}
-        yield _entry(root, path, facts, reference, wanted)
+        yield _entry(root, path, facts, fitting)
     known = shards | set(indexes)
     others = [path for path in paths if path not in known] if known else paths
     for path, facts in zip(others, describe_files(others, token), strict=True):
         if facts.kind != "ignored":
-            yield _entry(root, path, facts, reference, wanted)
+            yield _entry(root, path, facts, fitting)
 
 
-def _entry(root: Path, path: Path, facts: FileFacts, reference: Reference | None, wanted: str) -> Entry:
+def _entry(root: Path, path: Path, facts: FileFacts, fitting: Fitting) -> Entry:
     """Choose a file's weights; whatever is wrong with it becomes its reason."""
     name = path.relative_to(root).as_posix()
     size = sum(part.size for part in facts.parts if not part.path.endswith(b".json")) or _size(path)
@@ -155,11 +149,9 @@ def _entry(root: Path, path: Path, facts: FileFacts, reference: Reference | None
     if facts.state != "ready":
         return Entry(with_changes(info, state=facts.state, reason=printable(facts.reason)))
     try:
-        matched = _matched(facts, path.name, reference, wanted)
-        _check_readable(path.name, matched)
+        matched = fitting.matched(facts, path.name)
     except CheckpointError as error:
-        reason = error.sentence.removeprefix(f"{path.name}: ").removeprefix("The file: ")
-        return Entry(with_changes(info, reason=printable(reason)))
+        return Entry(with_changes(info, reason=printable(error.sentence)))
     info = with_changes(
         info,
         state="ready",
@@ -176,41 +168,3 @@ def _size(path: Path) -> int:
         return path.stat().st_size
     except OSError:
         return 0
-
-
-def _matched(facts: FileFacts, name: str, reference: Reference | None, wanted: str) -> Matched:
-    reason = holds_no_weights(name)
-    if reference is None:
-        if reason:
-            raise CheckpointError(reason)
-        return _likeliest(facts, wanted)
-    try:
-        return _without_foreign_state(match(facts.candidates(), reference, name, wanted))
-    except CheckpointError:
-        if reason:
-            raise CheckpointError(reason) from None
-        raise
-
-
-def _likeliest(facts: FileFacts, wanted: str) -> Matched:
-    """The set to take without a model, its names as the bare model has them."""
-    chosen, sets = choose(facts.candidates(), wanted)
-    bare, removed = without_wrappers(chosen.tensors)
-    notes = tuple(f"removed prefix {prefix}" for prefix in removed)
-    where = (f"weights taken from '{chosen.path}'",) if chosen.path else ()
-    named = {plain_parametrisation(bare[name]): tensor for name, tensor in chosen.tensors.items()}
-    return Matched(named, {}, (*where, *notes), sets)
-
-
-def _without_foreign_state(matched: Matched) -> Matched:
-    """Extra state that is no plain data is left as the model has it, and said."""
-    left = {name: value for name, value in matched.extras.items() if isinstance(value, LeftAlone)}
-    notes = tuple(f"{name} kept from the model: the file's {why}" for name, why in left.items())
-    kept = {name: value for name, value in matched.extras.items() if name not in left}
-    return replace(matched, extras=kept, notes=(*matched.notes, *notes)) if left else matched
-
-
-def _check_readable(file: str, matched: Matched) -> None:
-    for name, tensor in matched.tensors.items():
-        if isinstance(tensor, TensorRecord) and tensor.problem:
-            raise CheckpointError(f"{file}: {shown(name)} {tensor.problem}")

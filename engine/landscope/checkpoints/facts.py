@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal
 
@@ -84,20 +86,38 @@ class FileFacts(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
     shards: tuple[str, ...] = ()
     parts: tuple[Part, ...] = ()
     storages: list[StorageRow] = msgspec.field(default_factory=list)
-    sets: tuple[WeightSet, ...] = ()
+    sets: msgspec.Raw = msgspec.Raw(b"\x90")
 
-    def candidates(self) -> tuple[Candidate, ...]:
-        """The mappings, each place in a file checked against that file's size.
+    def places(self) -> list[Storage]:
+        """The storages, each checked against the size of its file.
 
         Raises:
-            CheckpointError: a place lies outside its file, or the rows contradict each other.
+            CheckpointError: one lies outside its file.
         """
         files = [(part.file, part.size) for part in self.parts]
-        try:
-            places = [_storage(files, row) for row in self.storages]
-            return tuple(_candidate(one, places) for one in self.sets)
-        except (LookupError, TypeError, ValueError, RecursionError) as error:
-            raise CheckpointError("its description makes no sense") from error
+        with _sense():
+            return [_storage(files, row) for row in self.storages]
+
+    def candidates(self, places: list[Storage]) -> tuple[Candidate, ...]:
+        """The mappings, whose tensors lie at ``places``.
+
+        Raises:
+            CheckpointError: the rows contradict each other.
+        """
+        with _sense():
+            return tuple(_candidate(one, places) for one in _sets.decode(self.sets))
+
+
+_sets = msgspec.msgpack.Decoder(tuple[WeightSet, ...])
+_encoder = msgspec.msgpack.Encoder()
+
+
+@contextlib.contextmanager
+def _sense() -> Iterator[None]:
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, RecursionError) as error:
+        raise CheckpointError("its description makes no sense") from error
 
 
 def _storage(files: list[tuple[Path, int]], row: StorageRow) -> Storage:
@@ -147,7 +167,15 @@ class Packer:
         self._known: dict[int, int] = {}
         self._room = _ARRAYS
 
-    def packed(self, candidate: Candidate) -> WeightSet:
+    def packed(self, candidates: Iterable[Candidate]) -> msgspec.Raw:
+        """The mappings as they travel.
+
+        Raises:
+            CheckpointError: they hold more array data than may travel.
+        """
+        return msgspec.Raw(_encoder.encode([self._set(candidate) for candidate in candidates]))
+
+    def _set(self, candidate: Candidate) -> WeightSet:
         """One mapping as rows.
 
         Raises:
