@@ -11,7 +11,7 @@ from landscope.contract import job as j
 from landscope.contract.deltas import CheckpointMeasured, DistancesMeasured, RunListed, SaturationMeasured
 from landscope.contract.events import Done, Notice, Partial
 from landscope.contract.job import CancelToken
-from landscope.project.subject import open_subject
+from landscope.project.opening import open_subject
 from landscope.runner.bench import Bench
 from landscope.runner.run import run_job
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import cast
 
 import msgspec
 import torch
@@ -18,20 +17,17 @@ from landscope.checkpoints.identity import sha256_of
 from landscope.checkpoints.match import Matched, Reference
 from landscope.checkpoints.read import check_bytes, load_tensors, load_value, stream_tensors
 from landscope.contract.deltas import RunListed
-from landscope.contract.errors import CheckpointError, OptionError, TrustError
-from landscope.contract.events import SCRIPT_RUNS, Notice, Progress
-from landscope.contract.job import CancelToken
+from landscope.contract.errors import CheckpointError
+from landscope.contract.events import Notice
 from landscope.contract.options import ProjectSpec
 from landscope.project.batches import copied
-from landscope.project.data import FrozenData, freeze
-from landscope.project.device import choose_device
+from landscope.project.data import FrozenData
 from landscope.project.objective import Batch, Objective
-from landscope.project.prepare import Say, is_half, prepare
-from landscope.project.script import ModelScript, load_script
+from landscope.project.prepare import Say, prepare
+from landscope.project.script import ModelScript
 from landscope.project.single_rows import join_single_rows
 from landscope.project.spec import run_folder
 from landscope.project.trial import try_out
-from landscope.project.trust import is_trusted
 
 _NO_PARAMETERS = (
     "The model has no parameters that can be seen (quantised layers hide theirs): its losses are shown, "
@@ -224,55 +220,6 @@ class Subject:
         except CheckpointError as error:
             self._unreadable[checkpoint] = error.sentence.removeprefix(f"{Path(checkpoint).name}: ")
             raise
-
-
-def open_subject(project: ProjectSpec, run: str = "", *, like: Subject | None = None) -> Subject:
-    """As ``opening``, without a word about how far it is."""
-    steps = opening(project, run, like=like)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            return cast(Subject, end.value)
-
-
-def opening(
-    project: ProjectSpec, run: str = "", *, like: Subject | None = None, token: CancelToken | None = None
-) -> Generator[Progress, None, Subject]:
-    """Build the model, freeze the data and fit the checkpoints of a run.
-
-    Yields how much of the data is drawn.
-
-    Args:
-        project: with a script, trusted. run: its name; empty = the model alone, without checkpoints.
-        like: a subject of the same project, whose script and data are used again.
-        token: checked before every batch that is drawn.
-
-    Raises:
-        OptionError: no such device or run. TrustError: the script may not run.
-        ScriptError, DataError: it cannot be used. CheckpointError: the folder cannot be read.
-        JobCancelled: somebody cancelled.
-    """
-    if not project.script:
-        raise OptionError("The project has no model script: only distances can be measured.")
-    if not (project.trusted or is_trusted(project.root)):
-        raise TrustError(
-            f"The script of {project.root} was not run: the folder is not trusted, and a script is code."
-        )
-    device = choose_device(project.engine.device)
-    if run:
-        run_folder(project, run)  # a wrong name is told before the script runs
-    if like:
-        return Subject(project, run, like.script, like.data, device)
-    script = load_script(
-        project.script, seed=project.data.seed, arguments=project.arguments, project=project.root
-    )
-    half = is_half(script.build_model(run))
-    data = yield from freeze(script, project.data, device, as_float32=half, token=token)
-    yield Progress(done=0, total=0, what=SCRIPT_RUNS)
-    subject = Subject(project, run, script, data, device)
-    subject.notices[:0] = [*script.notices, *data.notices]
-    return subject
 
 
 def _parameters(model: nn.Module) -> dict[str, Tensor]:

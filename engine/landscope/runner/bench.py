@@ -73,7 +73,7 @@ class Bench:
     def _opened(
         self, project: ProjectSpec, run: str, key: tuple[object, ...], token: CancelToken | None
     ) -> Generator[Progress, None, Subject]:
-        from landscope.project.subject import opening
+        from landscope.project.opening import opening
 
         known = (self._failures or {}).get(key)
         if known is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,4 +34,6 @@ def facts(subject: Subject) -> dict[str, str]:
         "script_sha256": hashlib.sha256(text.encode()).hexdigest(),
         "script_text": text,
         "data_seed": str(subject.project.data.seed),
+        "arguments": shlex.join(subject.project.arguments),
+        "weights": subject.project.weights,
     } | {f"samples_{split}": str(subject.data.samples(split)) for split in subject.data.splits}

@@ -7,7 +7,7 @@ import torch
 from landscope.contract.job import CancelToken, LineJob, PlaneJob
 from landscope.contract.options import LandscapeOptions, ProjectSpec
 from landscope.landscape.analysis import analyse_line, analyse_plane
-from landscope.project.subject import open_subject
+from landscope.project.opening import open_subject
 
 SCRIPT = """
 import torch

@@ -12,7 +12,7 @@ from landscope.contract.errors import DataError
 from landscope.project.batches import can_cut, changed, count_samples, cut, frozen, moved
 from landscope.project.data import _MovedBatches
 from landscope.project.frozen import FrozenBatch
-from landscope.project.subject import open_subject
+from landscope.project.opening import open_subject
 
 HEAD = """
 import torch

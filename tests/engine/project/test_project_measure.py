@@ -16,7 +16,7 @@ from landscope.project.defaults import MisfitError, accuracy, default_loss
 from landscope.project.evaluate import analyse
 from landscope.project.frozen import FrozenBatch
 from landscope.project.measure import measure, measure_repeatedly
-from landscope.project.subject import open_subject
+from landscope.project.opening import open_subject
 
 HEAD = """
 import torch

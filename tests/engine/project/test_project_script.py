@@ -23,8 +23,8 @@ from landscope.contract.errors import DataError, LandscopeError, ScriptError, Tr
 from landscope.contract.job import CancelToken
 from landscope.contract.options import EngineOptions, ProjectSpec
 from landscope.project.measure import measure
+from landscope.project.opening import open_subject
 from landscope.project.script import load_script
-from landscope.project.subject import open_subject
 
 PROJECTS = Path(__file__).parents[2] / "data" / "projects"
 HEAD = "import torch\nfrom torch import nn\n"

@@ -9,7 +9,7 @@ from landscope.contract.errors import DataError, JobCancelled
 from landscope.contract.events import Progress
 from landscope.contract.job import CancelToken
 from landscope.project import draw
-from landscope.project.subject import open_subject, opening
+from landscope.project.opening import open_subject, opening
 
 HEAD = """
 import torch

@@ -11,7 +11,7 @@ from landscope.contract.errors import DataError, JobCancelled, LandscopeError, O
 from landscope.contract.events import Notice, Partial, Progress
 from landscope.contract.job import CancelToken, SaturationJob
 from landscope.contract.options import ProjectSpec, SaturationOptions
-from landscope.project.subject import open_subject
+from landscope.project.opening import open_subject
 from landscope.saturation.analysis import analyse
 
 SCRIPT = """
