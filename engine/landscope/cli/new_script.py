@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
+import shlex
 
 from landscope.project.new_script import NewScript, new_script
 
@@ -35,7 +35,7 @@ def _used(made: NewScript) -> list[str]:
 
 
 def _next(made: NewScript) -> str:
-    folder = Path(made.file).parent
+    folder = shlex.quote(str(made.file.parent))
     if made.to_fill_in:
         places = "one place" if made.to_fill_in == 1 else f"{made.to_fill_in} places"
         return f"Nothing was run. Fill in {places} in it, then: landscope run {folder} -o session.h5 --trust"

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from landscope.contract import job as j
-from landscope.contract.deltas import Provenance
+from landscope.contract.deltas import Provenance, RunListed
+from landscope.contract.errors import CheckpointError
 from landscope.contract.events import SCRIPT_RUNS, Done, Notice, Partial, Progress, Update
 from landscope.contract.options import ProjectSpec
 
@@ -77,12 +78,20 @@ def _on_subject(load: Callable[[], Callable[..., Iterator[Update]]]) -> Callable
         yield from _first_time(subject.notices)
         listed = subject.listed
         yield Partial(delta=listed)
+        if not listed.checkpoints:
+            raise CheckpointError(_none_fits(listed))
         yield Partial(delta=Provenance(facts=facts(subject)))
         yield from analyse(subject, job, token)
         if subject.listed.others != listed.others:  # some could not be read when they were needed
             yield Partial(delta=subject.listed)
 
     return run
+
+
+def _none_fits(listed: RunListed) -> str:
+    """Why nothing can be measured at any file, by the first of them."""
+    why = next((f" ({info.name}: {info.reason})" for info in listed.others if info.reason), "")
+    return f"The run “{listed.run}” has no checkpoint that can be used{why}."
 
 
 def _first_time(notices: list[Notice]) -> list[Notice]:

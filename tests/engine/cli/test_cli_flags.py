@@ -69,6 +69,14 @@ def test_that_a_single_argument_with_dashes_is_no_flag_of_ours(folder, capsys):
     assert read(folder / "s.h5").project.arguments == ("--width=2",)
 
 
+def test_that_checkpoints_that_fit_no_model_fail_with_the_reason(folder, capsys):
+    flags = ("--script", str(folder / "code" / "train.py"), "--trust", "--args", "--width 3")
+    assert run(folder, *flags, "--run", "one") == 2
+    said = capsys.readouterr().err
+    assert "no checkpoint that can be used (step_0.pt:" in said
+    assert "shape" in said
+
+
 def test_that_trust_is_given_to_the_folder_of_a_script_that_lies_elsewhere(folder, capsys):
     flags = ("--script", str(folder / "code" / "train.py"), "--args", "--width 2")
     main(["trust", str(folder / "out")])
