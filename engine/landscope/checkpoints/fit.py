@@ -98,39 +98,42 @@ def _under(
     wanted: Spelling,
     prefix: str,
 ) -> Fit:
-    tensors: dict[str, Weights] = {}
-    wrong: list[tuple[str, Shape, Shape]] = []
-    unreadable: list[tuple[str, str]] = []
-    used: dict[str, str] = {}
-    renamed = False
-    for name, shape in reference.shapes.items():
-        own = (name, *reference.twins.get(name, ()))
-        key = next((by_name[n] for n in (_there(wanted.names[o], prefix) for o in own) if n in by_name), None)
-        if key is None or used.setdefault(key, name) not in own:  # one tensor is never two parameters
-            continue
-        tensor = candidate.tensors[key]
-        problem = _problem(tensor, reference.dtypes.get(name, ""))
-        if problem:
-            unreadable.append((name, problem))
-        elif tuple(tensor.shape) != shape:
-            wrong.append((name, tuple(tensor.shape), shape))
-        if problem or tuple(tensor.shape) != shape:
-            continue
-        tensors[name] = tensor
-        renamed = renamed or (name in wanted.translated) != (key in stored.translated)
-    known = {*tensors, *(name for name, _, _ in wrong), *(name for name, _ in unreadable)}
+    keys = _keys(reference, by_name, wanted, prefix)
+    found = {name: candidate.tensors[key] for name, key in keys.items()}
+    problems = {name: _problem(tensor, reference.dtypes.get(name, "")) for name, tensor in found.items()}
+    shapes = reference.shapes
+    wrong = tuple(
+        (name, tuple(tensor.shape), shapes[name])
+        for name, tensor in found.items()
+        if not problems[name] and tuple(tensor.shape) != shapes[name]
+    )
+    bad = {name for name, _, _ in wrong} | {name for name, problem in problems.items() if problem}
+    used = set(keys.values())
     return Fit(
         candidate,
         prefix,
         stored.removed,
-        tensors,
-        tuple(n for n in reference.parameters if n not in known),
-        tuple(wrong),
-        tuple(unreadable),
-        tuple(n for n in reference.buffers if n not in known),
-        tuple(k for k in candidate.tensors if k not in used),
-        renamed,
+        tensors={name: tensor for name, tensor in found.items() if name not in bad},
+        missing=tuple(name for name in reference.parameters if name not in keys),
+        wrong=wrong,
+        unreadable=tuple((name, problem) for name, problem in problems.items() if problem),
+        missing_buffers=tuple(name for name in reference.buffers if name not in keys),
+        unused=tuple(key for key in candidate.tensors if key not in used),
+        renamed=any((n in wanted.translated) != (key in stored.translated) for n, key in keys.items()),
     )
+
+
+def _keys(reference: Reference, by_name: Mapping[str, str], wanted: Spelling, prefix: str) -> dict[str, str]:
+    """The file's name of each tensor of the model that it has; one is never two tensors that are not tied."""
+    keys: dict[str, str] = {}
+    owner: dict[str, str] = {}
+    for name in reference.shapes:
+        own = (name, *reference.twins.get(name, ()))
+        there = (_there(wanted.names[one], prefix) for one in own)
+        key = next((by_name[one] for one in there if one in by_name), None)
+        if key is not None and owner.setdefault(key, name) in own:
+            keys[name] = key
+    return keys
 
 
 def _problem(tensor: Weights, wanted: str) -> str:

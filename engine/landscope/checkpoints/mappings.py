@@ -9,13 +9,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
-from landscope.checkpoints.foreign import Foreign, InertArray, entries
+from landscope.checkpoints.foreign import Foreign, entries
 from landscope.checkpoints.header import Header
 from landscope.checkpoints.progress import find_progress as find_progress
 from landscope.checkpoints.rebuilt import without_data
 from landscope.checkpoints.records import TensorRecord
+from landscope.checkpoints.stored_tensors import Weights as Weights
+from landscope.checkpoints.stored_tensors import as_tensor, module_tensors
 from landscope.checkpoints.wording import some
 
 _MAX_DEPTH = 8
@@ -28,20 +28,10 @@ _NOT_MODELS = re.compile(
     r"|loss_fn|callbacks?_states?|exp_avg\w*|momentum_buffer|param_groups|args|hyper_parameters)$",
     re.IGNORECASE,
 )
-_OPTIMISER_NAMES = frozenset(
-    (
-        *(
-            "exp_avg",
-            "exp_avg_sq",
-            "max_exp_avg_sq",
-            "momentum_buffer",
-            "square_avg",
-            "grad_avg",
-            "acc_delta",
-        ),
-        *("sum", "step", "exp_inf", "prev", "step_size", "acc", "eta", "mu", "ax"),
-    )
-)
+_OPTIMISER_NAMES = {
+    *("exp_avg", "exp_avg_sq", "max_exp_avg_sq", "exp_inf", "momentum_buffer", "square_avg", "grad_avg"),
+    *("acc_delta", "sum", "step", "prev", "step_size", "acc", "eta", "mu", "ax"),
+}
 _AVERAGED = re.compile(
     r"(?<![A-Za-z])([Ee]ma|[Ss]wa|[Pp]olyak|[Aa]vg_?([Mm]odel|[Nn]et|[Ww]eight|[Pp]aram|[Ss]tate))(?![a-z])"
     r"|(?<![A-Z])(EMA|SWA)(?![A-Z]{2})|(?<=[a-z])(Ema|Swa)(?![a-z])|[Aa]verag|[Ss]hadow"
@@ -49,9 +39,6 @@ _AVERAGED = re.compile(
 _PREFERRED = ("state_dict", "model_state_dict", "model_state", "model", "module", "net", "network", "weights")
 _JOINT = " + "
 _DEEPSPEED = frozenset(("ds_version", "ds_config", "param_shapes", "dp_world_size", "mp_world_size"))
-_SHARDED = ("ShardedTensor", "ShardedTensorMetadata", "FlatParameter")
-
-Weights = TensorRecord | np.ndarray
 
 
 @dataclass(frozen=True)
@@ -135,7 +122,7 @@ def _walk(tree: Any) -> Iterator[Candidate]:
         if id(node) in seen or depth > _MAX_DEPTH or _is_optimizer(node):
             continue
         seen.add(id(node))
-        if isinstance(node, Foreign) and (module := _module_tensors(node)):
+        if isinstance(node, Foreign) and (module := module_tensors(node)):
             yield Candidate(path or "the pickled module", module, {})
             continue
         children = _children(node)
@@ -172,7 +159,7 @@ def _as_candidate(path: str, children: list[tuple[Any, Any]]) -> Candidate | Non
     extras: dict[str, Any] = {}
     for key, value in children:
         if isinstance(key, str):
-            tensor = _as_tensor(value)
+            tensor = as_tensor(value)
             if tensor is None:
                 extras[key] = value
             else:
@@ -180,18 +167,6 @@ def _as_candidate(path: str, children: list[tuple[Any, Any]]) -> Candidate | Non
     if not tensors or tensors.keys() <= _OPTIMISER_NAMES:
         return None
     return Candidate(path, tensors, extras)
-
-
-def _as_tensor(value: Any) -> Weights | None:
-    """The tensor that a value is; one that cannot be read says why."""
-    if isinstance(value, (TensorRecord, np.ndarray)):
-        return value
-    if isinstance(value, InertArray) and value.array is not None and value.array.ndim:
-        how = "is a NumPy array, no tensor; convert it with torch.from_numpy and save the file again"
-        return replace(without_data(how), shape=value.array.shape, stride=value.array.shape)
-    if isinstance(value, Foreign) and value.origin.endswith(_SHARDED):
-        return without_data("is one shard of a distributed tensor; save the full state dict")
-    return None
 
 
 def _without_partitions(candidate: Candidate) -> Candidate:
@@ -228,33 +203,6 @@ def _joined(path: str, parts: list[Candidate]) -> Candidate:
     return Candidate(f"{path}.{label}" if path else label, named, extras)
 
 
-def _module_tensors(node: Foreign) -> dict[str, Weights]:
-    """Tensors of a pickled ``nn.Module``, read from its stored attributes; its class is never imported."""
-    found: dict[str, Weights] = {}
-    stack = [("", node, 0)]
-    visits = 0
-    while stack and visits < _MAX_ENTRIES:
-        prefix, module, depth = stack.pop()
-        visits += 1
-        state = module.state
-        if not isinstance(state, Mapping) or "_modules" not in state or depth > 60:
-            continue
-        hidden = state.get("_non_persistent_buffers_set")
-        hidden = hidden if isinstance(hidden, (set, frozenset)) else ()
-        for part in ("_parameters", "_buffers"):
-            for name, value in _items(state.get(part)):
-                tensor = _as_tensor(value)
-                if tensor is not None and name not in hidden:
-                    found[prefix + name] = tensor
-        inner = [(f"{prefix}{n}.", m, depth + 1) for n, m in _items(state.get("_modules"))]
-        stack.extend(reversed([one for one in inner if isinstance(one[1], Foreign)]))
-    return found
-
-
-def _items(value: Any) -> list[tuple[str, Any]]:
-    return [(k, v) for k, v in value.items() if isinstance(k, str)] if isinstance(value, Mapping) else []
-
-
 def find_uninitialised(header: Header) -> str:
     """Name of a lazy parameter that has no shape yet, empty if there is none."""
     for node in (header.tree, *(v for _, v in _children(header.tree))):
@@ -271,9 +219,9 @@ def why_no_mapping(header: Header) -> str:
         return "optimizer state only, no weights"
     if isinstance(tree, Mapping) and {"last_epoch", "_step_count"} & tree.keys():
         return "scheduler state only, no weights"
-    if _as_tensor(tree) is not None:
+    if as_tensor(tree) is not None:
         return "a single tensor without a name, no state dict: no parameters found"
-    if isinstance(tree, (list, tuple)) and any(_as_tensor(value) is not None for value in tree[:1000]):
+    if isinstance(tree, (list, tuple)) and any(as_tensor(value) is not None for value in tree[:1000]):
         return "a list of tensors without names: no parameters found; save the state_dict()"
     left = f"; left alone: {some(header.refused)}" if header.refused else ""
     return f"no parameters found{left}"
