@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from landscope.checkpoints.mappings import Candidate, Weights, dtype_of, is_average, is_integer
-from landscope.checkpoints.names import Spelling, plain_names, unwrapped_names
+from landscope.checkpoints.names import Spelling, plain_names, unwrapped_names, without_module
 from landscope.checkpoints.records import TensorRecord
 from landscope.checkpoints.records import unreadable as why_unreadable
 from landscope.checkpoints.reference import Reference, Shape
@@ -57,7 +57,7 @@ class Fit:
     @property
     def path(self) -> str:
         """The mapping's path with the prefix, which tells apart two networks in one mapping."""
-        prefix = "" if self.prefix.startswith("-") else self.prefix.rstrip(".")
+        prefix = "" if self.prefix.startswith("-") else without_module(self.prefix).rstrip(".")
         return ".".join(part for part in (self.candidate.path, prefix) if part)
 
 

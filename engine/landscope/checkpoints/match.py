@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from landscope.checkpoints.fit import Fit, fits_of
+from landscope.checkpoints.halves import halves
 from landscope.checkpoints.mappings import Candidate, Weights, elements, is_integer
 from landscope.checkpoints.notes import notes_on
 from landscope.checkpoints.records import TensorRecord
@@ -103,7 +104,7 @@ def choose(candidates: Iterable[Candidate], wanted: str = "") -> tuple[Candidate
     Raises:
         CheckpointError: there are no weights, or the wanted set is not there.
     """
-    apart = [candidate for candidate in candidates if not candidate.is_joint]
+    apart = [half for candidate in candidates if not candidate.is_joint for half in halves(candidate)]
     found = [one for one in apart if not all(map(is_integer, one.tensors.values()))]
     if not found:
         raise CheckpointError(f"The file: {'only integers, ' if apart else ''}no weights found")

@@ -42,8 +42,13 @@ def plain_names(names: Iterable[str]) -> Spelling:
 def unwrapped_names(names: Iterable[str]) -> Spelling:
     """As ``plain_names``, and ``module.`` is removed wherever it stands; as they are if two would be one."""
     bare, removed = without_wrappers(names)
-    shorter = {key: _MODULE_PART.sub("", name) for key, name in bare.items()}
+    shorter = {key: without_module(name) for key, name in bare.items()}
     return _spelled(shorter, removed if shorter == bare else tuple(dict.fromkeys((*removed, "module."))))
+
+
+def without_module(name: str) -> str:
+    """The name without ``module.``, wherever it stands."""
+    return _MODULE_PART.sub("", name)
 
 
 def _spelled(bare: Mapping[str, str], removed: tuple[str, ...]) -> Spelling:

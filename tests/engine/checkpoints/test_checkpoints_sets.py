@@ -104,6 +104,15 @@ def test_that_without_a_model_the_plausible_sets_are_named(candidates):
     assert choose(found, "discriminator")[0].path == "discriminator"
 
 
+def test_that_without_a_model_an_average_in_the_same_mapping_is_told_apart(candidates):
+    averaged = {**prefixed("ema_model.module.", 2), "ema_model.n_averaged": torch.tensor(3)}
+    found = candidates({"state_dict": {**prefixed("model.", 1), **averaged}})
+    chosen, names = choose(found)
+    assert set(chosen.tensors) == {"weight", "bias"}
+    assert names == ("state_dict.model", "state_dict.ema_model") == fitted(found).sets
+    assert set(choose(found, "averaged")[0].tensors) == {"module.weight", "module.bias"}
+
+
 def test_that_without_a_model_a_missing_set_is_refused_by_name(candidates):
     found = candidates({"model": state(1), "model_ema": state(2)})
     assert choose(found, "averaged")[0].path == "model_ema"
