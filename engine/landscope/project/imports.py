@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import importlib.util
 import re
@@ -39,7 +40,7 @@ class ScriptModules:
     def __init__(self, script: Path, project: Path | None = None) -> None:
         self.script = script.resolve()
         self.folder = self.script.parent
-        self.root = _package_root(self.folder)
+        self.root = _package_root(self.folder, _relative_level(self.script))
         self.project = project.resolve() if project else self.root
         self.name = self._module_name()
         self._hidden: dict[str, ModuleType] = {}
@@ -109,7 +110,7 @@ class ScriptModules:
 
     def close(self) -> None:
         """Drop the project's modules and give back the names they had taken."""
-        for name, module in list(sys.modules.items()):
+        for name, module in reversed(list(sys.modules.items())):  # a namespace package asks its parent
             fresh = name not in self._before and name.partition(".")[0] not in _KEPT
             if fresh and isinstance(module, ModuleType) and self._owns(module):
                 del sys.modules[name]
@@ -118,10 +119,25 @@ class ScriptModules:
         self._hidden.clear()
 
 
-def _package_root(folder: Path) -> Path:
-    while (folder / "__init__.py").is_file() and folder.parent != folder:
-        folder = folder.parent
-    return folder
+def _package_root(folder: Path, level: int) -> Path:
+    """Folder that holds the outermost package; relative imports make packages of folders above, too."""
+    root = folder
+    while root.parent != root and ((root / "__init__.py").is_file() or _depth(folder, root) < level):
+        root = root.parent
+    return root
+
+
+def _depth(folder: Path, root: Path) -> int:
+    return len(folder.relative_to(root).parts)
+
+
+def _relative_level(script: Path) -> int:
+    """The most dots in a relative import of a script; 0 if it has none or cannot be parsed."""
+    try:
+        tree = ast.parse(script.read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return 0
+    return max((node.level for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)), default=0)
 
 
 def _siblings(folder: Path) -> Iterator[str]:

@@ -345,6 +345,21 @@ def test_that_relative_imports_work():
     assert tuple(subject.model.weight.shape) == (4, 3)
 
 
+def test_that_relative_imports_work_in_folders_that_are_no_packages(tmp_path):
+    files = {
+        "proj/exp/train.py": HEAD + "from .nets import build_model\nfrom ..common import build_data\n",
+        "proj/exp/nets.py": HEAD + "def build_model():\n    return nn.Linear(3, 4)\n",
+        "proj/common.py": HEAD + DATA,
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    subject = open_subject(trusted(tmp_path / "proj" / "exp" / "train.py"))
+    assert subject.model.out_features == 4
+    subject.close()
+    assert not [name for name in sys.modules if name.split(".")[0] == "proj"]
+
+
 def test_that_a_script_in_a_folder_imports_from_the_whole_project(tmp_path):
     for folder, text in (
         (
