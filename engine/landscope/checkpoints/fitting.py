@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from landscope.checkpoints.facts import FileFacts
 from landscope.checkpoints.mappings import Candidate, Weights
 from landscope.checkpoints.match import Matched, Reference, choose, match
-from landscope.checkpoints.names import plain_parametrisation, without_wrappers
+from landscope.checkpoints.names import bare_names, plain_parametrisation
 from landscope.checkpoints.plain import LeftAlone
 from landscope.checkpoints.records import Storage, TensorRecord
 from landscope.checkpoints.sniff import holds_no_weights
@@ -111,7 +111,7 @@ def _layout(matched: Matched, places: list[Storage]) -> _Layout | None:
 def _likeliest(candidates: tuple[Candidate, ...], wanted: str) -> Matched:
     """The set to take without a model, its names as the bare model has them."""
     chosen, sets = choose(candidates, wanted)
-    bare, removed = without_wrappers(chosen.tensors)
+    bare, removed = bare_names(chosen.tensors)
     notes = tuple(f"removed prefix {prefix}" for prefix in removed)
     where = (f"weights taken from '{chosen.path}'",) if chosen.path else ()
     named = {plain_parametrisation(bare[name]): tensor for name, tensor in chosen.tensors.items()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from landscope.checkpoints.records import TensorRecord
@@ -15,6 +15,7 @@ _PARAMETRISATIONS = (
     (re.compile(r"parametrizations\.(\w+)\.original$"), r"\1_orig"),
     (re.compile(r"parametrizations\.(\w+)\.0\._([uv])$"), r"\1_\2"),
 )
+_USUAL = ("module.", "model.", "net.", "network.", "backbone.")
 _MODULE_PART = re.compile(r"(?:(?<=\.)|^)module\.")
 _BUFFER_NAMES = ("running_mean", "running_var", "num_batches_tracked", "position_ids")
 
@@ -70,6 +71,25 @@ def without_wrappers(names: Iterable[str]) -> tuple[dict[str, str], tuple[str, .
         bare = {key: name.removeprefix("module.") for key, name in bare.items()}
         removed.append("module.")
     return bare, tuple(dict.fromkeys(removed))
+
+
+def bare_names(names: Iterable[str]) -> tuple[dict[str, str], tuple[str, ...]]:
+    """As ``without_wrappers``, without the usual names of a network in a trainer's class, too (``model.``).
+
+    For files of which no model is known: those of one run may have such a prefix or not.
+
+    Returns:
+        original to bare name, and the prefixes that were removed.
+    """
+    bare, removed = without_wrappers(names)
+    while shared := _shared_prefix(bare.values()):
+        bare = {key: name.removeprefix(shared) for key, name in bare.items()}
+        removed = (*removed, shared)
+    return bare, tuple(dict.fromkeys(removed))
+
+
+def _shared_prefix(names: Collection[str]) -> str:
+    return next((p for p in _USUAL if names and all(name.startswith(p) for name in names)), "")
 
 
 def plain_parametrisation(name: str) -> str:

@@ -156,6 +156,16 @@ def test_that_hugging_face_folders_are_one_checkpoint_each(tmp_path):
     assert [info.step for info in listed.checkpoints] == [9, 10, 100]
 
 
+def test_that_files_of_one_run_may_have_a_prefix_or_not(tmp_path):
+    for number, prefix in enumerate(("", "model.", "module.net.", "")):
+        weights = {prefix + name: tensor for name, tensor in state(number % 3).items()}
+        torch.save(weights, tmp_path / f"m_{number}.pt")
+    listed = list_run(tmp_path)
+    assert names(listed) == ["m_0.pt", "m_1.pt", "m_2.pt", "m_3.pt"]
+    assert listed.checkpoints[2].notes == ("removed prefix module.", "removed prefix net.")
+    assert set(load_state(tmp_path, "m_1.pt")) == {"weight", "bias"}
+
+
 def test_that_weights_load_by_name_without_wrappers(tmp_path):
     torch.save({"model": {f"module.{n}": t for n, t in state(3).items()}}, tmp_path / "m_1.pt")
     found = load_state(tmp_path, "m_1.pt")
