@@ -26,14 +26,14 @@ _LARGEST_ANSWER = 512 << 20
 
 
 class Request(msgspec.Struct, frozen=True, array_like=True):
-    """A file to describe: its path and size, and whether all its bytes are read and checked.
+    """A file to describe: its path and size, and up to how many bytes of tensors are read to be checked.
 
     An empty path asks for a ``Report`` instead.
     """
 
     path: bytes
     size: int = 0
-    check: bool = True
+    check: int = 0
 
 
 _requests = msgspec.msgpack.Decoder(list[Request])  # making one runs code, which the lock forbids

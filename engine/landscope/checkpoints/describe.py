@@ -26,12 +26,12 @@ _LARGEST_STATE = 64 << 20
 _BLOCK = 1 << 20
 
 
-def describe(path: Path, *, check: bool = True) -> FileFacts:
+def describe(path: Path, *, check: int = 0) -> FileFacts:
     """What a file holds, or why it cannot be used; never raises for what the file contains.
 
     Args:
-        path: the file. check: read all bytes once, to compare them with their checksums and to know
-            those of files that state none.
+        path: the file. check: tensors of up to so many bytes in all are read once, to compare them with
+            their checksums and to know those of files that state none.
     """
     try:
         before = Part.of(path)
@@ -64,7 +64,7 @@ def _shards(path: Path) -> tuple[str, ...]:
         return ()
 
 
-def _described(path: Path, own: Part, check: bool) -> FileFacts:
+def _described(path: Path, own: Part, check: int) -> FileFacts:
     sniffed = sniff(path)
     if sniffed.kind == "ignored":
         return FileFacts(state="skipped", kind=sniffed.kind, reason="not a checkpoint")
@@ -79,7 +79,8 @@ def _described(path: Path, own: Part, check: bool) -> FileFacts:
     for storage in packer.storages:
         if storage.file not in files:
             files[storage.file] = Part.of(storage.file)
-    storages = list(_checked(packer.storages)) if check else packer.storages
+    small = sum(storage.size for storage in packer.storages) <= check
+    storages = list(_checked(packer.storages)) if small else packer.storages
     order = {file: index for index, file in enumerate(files)}
     return FileFacts(
         state="ready",

@@ -74,8 +74,8 @@ def _requests(paths: Sequence[Path]) -> tuple[deque[tuple[int, Request]], dict[i
         if body is not None:
             found[index] = _decoder.decode(body)
             continue
-        check = part.size <= min(_CHECKED_SIZE, budget)
-        budget -= part.size if check else 0
+        check = min(_CHECKED_SIZE, budget)
+        budget -= part.size if part.size <= check else 0
         requests.append((index, Request(part.path, part.size, check)))
     return requests, found
 

@@ -78,12 +78,10 @@ def lock(limits: Limits) -> None:
 def _limit_resources(memory: int) -> None:
     import resource
 
-    for kind, most in (
-        (resource.RLIMIT_AS, memory),
-        (resource.RLIMIT_CORE, 0),
-        (resource.RLIMIT_FSIZE, 0),
-        (resource.RLIMIT_NOFILE, 64),
-    ):
+    limits = {resource.RLIMIT_CORE: 0, resource.RLIMIT_FSIZE: 0}
+    if sys.platform == "linux":  # macOS does not keep to it
+        limits[resource.RLIMIT_AS] = memory
+    for kind, most in limits.items():
         _, hard = resource.getrlimit(kind)
         allowed = most if hard == resource.RLIM_INFINITY else min(most, hard)
         resource.setrlimit(kind, (allowed, allowed))

@@ -238,8 +238,15 @@ def test_that_a_flipped_byte_is_told_in_the_list(tmp_path):
     ]
 
 
+def test_that_a_flipped_byte_of_a_table_is_told_in_the_list(tmp_path):
+    (path,) = save(tmp_path, 1)
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b"weight", b"weighs", 1))
+    assert "do not match their checksum" in list_run(tmp_path).others[0].reason
+
+
 def test_that_a_flipped_byte_of_a_large_file_is_told_when_it_is_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(guard, "_CHECKED_SIZE", 100)
+    monkeypatch.setattr(guard, "_CHECKED_SIZE", 10)
     (path,) = save(tmp_path, 1)
     flip_a_weight(path)
     assert len(list_run(tmp_path).checkpoints) == 1
@@ -307,3 +314,12 @@ def test_that_age_decides_between_waiting_and_skipped(tmp_path):
     old = path.stat().st_mtime - 2 * SETTLED_S
     os.utime(path, (old, old))
     assert describe(path).state == "skipped"
+
+
+def test_that_the_shards_of_a_small_index_are_not_read_if_they_are_large(tmp_path, monkeypatch):
+    save_sharded(tmp_path)
+    index = tmp_path / "model.safetensors.index.json"
+    for most, known_sums in ((31, False), (32, True)):
+        monkeypatch.setattr(guard, "_CHECKED_SIZE", most)
+        (facts,) = describe_files([index])
+        assert [row[3] is not None for row in facts.storages] == [known_sums] * 2
