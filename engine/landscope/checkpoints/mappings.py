@@ -16,7 +16,7 @@ from landscope.checkpoints.rebuilt import without_data
 from landscope.checkpoints.records import TensorRecord
 from landscope.checkpoints.stored_tensors import Weights as Weights
 from landscope.checkpoints.stored_tensors import as_tensor, module_tensors
-from landscope.checkpoints.wording import some
+from landscope.checkpoints.wording import shown, some
 
 _MAX_DEPTH = 8
 _MAX_VISITS = 200_000
@@ -133,7 +133,7 @@ def _walk(tree: Any) -> Iterator[Candidate]:
 
 
 def _below(path: str, key: Any) -> str:
-    name = str(key)[:_LONGEST_KEY]
+    name = shown(str(key)[:_LONGEST_KEY])
     return f"{path}.{name}" if path else name
 
 

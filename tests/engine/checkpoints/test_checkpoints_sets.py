@@ -133,3 +133,10 @@ def test_that_thousands_of_small_tables_do_not_hide_the_weights(candidates):
     assert value(fitted(found)) == 1
     with pytest.raises(CheckpointError, match="no tensor has a name that the model knows"):
         fitted(found, "table7")
+
+
+@pytest.mark.parametrize("key", ["a\x1b[31mred", "line\nbreak", "\udcff", "x" * 5000, "größe"])
+def test_that_names_of_sets_can_be_shown(candidates, key):
+    chosen, names = choose(candidates({"model": state(1), key: state(2)}))
+    assert chosen.path == "model" and names[1].isprintable() and len(names[1]) <= 120
+    assert value(fitted(candidates({"model": state(1), key: state(2)}), names[1])) == 2
