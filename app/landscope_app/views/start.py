@@ -113,7 +113,7 @@ class StartPage(QWidget):
         return row
 
     def _drop_area(self) -> DropArea:
-        area = DropArea("Drop a folder of checkpoints, a model script or a session here")
+        area = DropArea("Drop a checkpoint or a folder of them, a model script or a session here")
         area.dropped.connect(self.dropped)
         return area
 
