@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from landscope.checkpoints.agreement import agreeing
 from landscope.checkpoints.arrange import Listing, in_training_order
 from landscope.checkpoints.describe import SETTLED_S as SETTLED_S
@@ -62,7 +64,7 @@ def list_files(
     """
     root = Path(folder)
     entries = list(_entries(root, Fitting(reference, wanted), token))
-    return _listing(root, run, entries, reference)
+    return _listing(root, run, agreeing(entries) if reference is None else entries)
 
 
 def list_growing(
@@ -80,8 +82,8 @@ def list_growing(
         entries.append(entry)
         if len(entries) >= _GROWTH * told and time.monotonic() > due:
             told = len(entries)
-            yield _listing(root, run, entries, None).listed
-    yield _listing(root, run, entries, None).listed
+            yield _so_far(_listing(root, run, entries))
+    yield _listing(root, run, agreeing(entries)).listed
 
 
 def list_file(path: str | Path, *, wanted: str = "") -> RunListed:
@@ -119,9 +121,14 @@ def load_state(
     return load_tensors(entry.matched.tensors, entry.parts)
 
 
-def _listing(root: Path, run: str, entries: list[Entry], reference: Reference | None) -> Listing:
-    agreed = agreeing(entries) if reference is None else entries
-    return in_training_order(root, run or root.resolve().name, agreed)
+def _listing(root: Path, run: str, entries: list[Entry]) -> Listing:
+    return in_training_order(root, run or root.resolve().name, entries)
+
+
+def _so_far(listing: Listing) -> RunListed:
+    """A list without verdicts that the files still to come may change."""
+    sure = (info for info in listing.listed.others if listing.entries[info.name].matched is None)
+    return msgspec.structs.replace(listing.listed, others=tuple(sure))
 
 
 def _entries(root: Path, fitting: Fitting, token: CancelToken | None) -> Iterator[Entry]:

@@ -287,6 +287,20 @@ def test_that_a_list_grows_while_it_is_read(tmp_path, monkeypatch):
     assert lengths[0] < 40 and lengths == sorted(lengths) and lengths[-1] == 40
 
 
+def test_that_a_growing_list_says_nothing_that_it_takes_back(tmp_path, monkeypatch):
+    from landscope.checkpoints import discover
+
+    monkeypatch.setattr(discover, "_FIRST_S", 0.0)
+    save(tmp_path, 40)
+    torch.save({"model": state(30)}, tmp_path / "best.pt")
+    for number in range(3):
+        torch.save({"model": nn.Linear(5, 2).state_dict(), "step": number}, tmp_path / f"a_{number}.pt")
+    (tmp_path / "bad.pt").write_bytes(b"text")
+    parts = [{info.name: info.reason for info in listed.others} for listed in list_growing(tmp_path)]
+    assert len(parts) > 1 and len(parts[-1]) == 4
+    assert all(part.items() <= parts[-1].items() for part in parts)
+
+
 def test_that_a_listing_can_be_cancelled_and_left(tmp_path):
     paths = save(tmp_path, 300)
     token = CancelToken()
