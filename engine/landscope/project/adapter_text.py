@@ -8,7 +8,7 @@ from pathlib import Path
 
 from landscope.project.adapter_calls import Calls, Choice, place_of
 from landscope.project.adapter_data import DataText
-from landscope.project.definitions import accepted, given_back
+from landscope.project.definitions import accepted, given_back, top_level, tree_of
 
 _MARK = '"""What Landscope builds from'
 
@@ -35,6 +35,7 @@ def adapter_text(
         body += ["", "", *_loss_lines(calls, loss)]
     elif has_criterion:
         body += ["", "", *_CRITERION_LINES]
+    body += _handed_on(calls, script)
     options = list(calls.values.lines())
     imports = [*calls.values.imports(), *calls.imports.lines()]
     comments = [f"# {remark}" for remark in remarks]
@@ -62,16 +63,25 @@ _CRITERION_LINES = (
 
 def _model_lines(calls: Calls, root: Path, model: Choice, with_criterion: bool) -> tuple[list[str], bool]:
     """``build_model``, which takes the model out of a tuple; whether a criterion came with it."""
-    call = calls.call(model)
+    takes_run = model.name == "build_model" and "run" in accepted(model.node)
+    head = f"def build_model({'run' if takes_run else ''}):"
+    call = calls.call(model, {"run": "run"} if takes_run else None)
     parts = given_back(model.definition, root) if model.definition else ()
     if not parts:
-        return ["def build_model():", f"    return {call}{calls.reminder(call)}"], False
+        return [head, f"    return {call}{calls.reminder(call)}"], False
     place = place_of(parts, r"model|net") or 0
     criterion = place_of(parts, r"criterion|loss") if with_criterion else None
     lines = [f"    built = {call}{calls.tuple_comment(call, parts)}"]
     if criterion is not None:
         lines = ["    global criterion", *lines, f"    criterion = built[{criterion}]"]
-    return ["def build_model():", *lines, f"    return built[{place}]"], criterion is not None
+    return [head, *lines, f"    return built[{place}]"], criterion is not None
+
+
+def _handed_on(calls: Calls, script: Path) -> list[str]:
+    """What a script that is made for Landscope has besides."""
+    there = top_level(tree_of(script))
+    names = [name for name in ("metrics", "batch_size") if isinstance(there.get(name), ast.FunctionDef)]
+    return ["", "", *(f"{name} = {calls.imports.alias(script, name)}" for name in names)] if names else []
 
 
 def _loss_lines(calls: Calls, loss: Choice) -> list[str]:

@@ -40,7 +40,7 @@ _NO_DATA = re.compile(
 )
 _MODULES = ("Module", "Sequential", "LightningModule", "PreTrainedModel")
 _DATASETS = ("Dataset", "IterableDataset", "TensorDataset", "DataLoader", "LightningDataModule")
-_TAKES = {"model", "net", "dataset", "loader", "dataloader", "data_loader", "train_loader", "val_loader"}
+_TAKES = {"model", "net", "batch", "dataset", "loader", "dataloader", "train_loader", "val_loader"}
 """What needs one of these is no source of models or data."""
 _USUAL = {
     "model": ("build_model", "create_model", "get_model", "make_model", "build_net", "get_net"),

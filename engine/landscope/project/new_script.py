@@ -85,7 +85,9 @@ def new_script(
     file = write_adapter(folder, found.script, model, data, used_loss, force=force, remarks=remarks)
     text = file.read_text(encoding="utf-8")
     unknown = text.count("# put your values here") + text.count("; put your values here")
-    return NewScript(file, found.script, model, data, loss, unknown + text.count("raise NotImplementedError"))
+    return NewScript(
+        file, found.script, model, data, used_loss or "", unknown + text.count("raise NotImplementedError")
+    )
 
 
 def _own_loss(found: Survey) -> str | None:

@@ -383,6 +383,37 @@ def test_that_a_folder_of_no_networks_gets_a_template_with_what_was_found(tmp_pa
         opened(root)
 
 
+def test_that_a_script_that_is_made_for_us_loses_nothing(tmp_path):
+    script = (
+        NET
+        + """
+    def build_model(run):
+        assert run == "plain"
+        return Net(4)
+
+    def build_data():
+        return [(torch.ones(4, 3), torch.zeros(4, dtype=torch.long))]
+
+    def loss(model, batch):
+        return model(batch[0]).sum() * 0 + 7
+
+    def metrics(model, batch):
+        return {"ours": torch.tensor(3.0)}
+"""
+    )
+    root = write(tmp_path / "repo", {"model.py": script})
+    (root / "plain").mkdir()
+    torch.save({"fc": torch.ones(1)}, root / "plain" / "a.pt")
+    assert new_script(root).loss == "loss"
+    spec = load_project(root)
+    cpu = EngineOptions(device="cpu")
+    project = type(spec)(root=spec.root, script=spec.script, runs=spec.runs, trusted=True, engine=cpu)
+    subject = open_subject(project, "plain")
+    batch = subject.data.batches("train")[0]
+    assert float(subject.loss(subject.model, batch)) == 7
+    assert float(subject.metrics(subject.model, batch)["ours"]) == 3
+
+
 def test_that_names_can_be_said_and_wrong_ones_are_told(tmp_path):
     root = write(tmp_path / "repo", LAYOUTS["argparse inside main"])
     text = new_script(
