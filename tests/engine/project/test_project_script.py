@@ -12,6 +12,7 @@ import sys
 import threading
 import types
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import msgspec
@@ -141,6 +142,14 @@ def test_that_odd_errors_are_one_sentence_too(project, text, sentence):
     with pytest.raises(ScriptError, match=sentence) as caught:
         measured(project(text))
     assert "\n" not in caught.value.sentence and caught.value.sentence.startswith("model.py")
+
+
+def test_that_a_script_that_interrupts_itself_ends_no_worker(project):
+    spec = project("raise KeyboardInterrupt\n")
+    with ThreadPoolExecutor(1) as worker:
+        assert isinstance(worker.submit(load_script, spec.script).exception(), ScriptError)
+    with pytest.raises(KeyboardInterrupt):  # in the main thread it is the person's
+        load_script(spec.script)
 
 
 def test_that_a_device_that_is_not_here_harms_nobody(project):
