@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from pathlib import Path
 
 from landscope.project.new_script import NewScript, new_script
+from landscope.project.spec import FILE, load_project
 
 
 def write(options: argparse.Namespace) -> int:
@@ -22,7 +24,14 @@ def write(options: argparse.Namespace) -> int:
     for line in _used(made):
         print(line)
     print(_next(made))
+    _say_who_names_another(made)
     return 0
+
+
+def _say_who_names_another(made: NewScript) -> None:
+    listed = made.file.with_name(FILE)
+    if listed.is_file() and (named := load_project(listed).script) and Path(named) != made.file:
+        print(f"{listed} names {Path(named).name} as the script: let it name {made.file.name} instead.")
 
 
 def _used(made: NewScript) -> list[str]:

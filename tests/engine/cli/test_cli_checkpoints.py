@@ -85,6 +85,9 @@ def test_that_a_new_script_says_what_it_uses_and_what_to_do_next(tmp_path, capsy
     assert "model: Net" in said
     assert "data: get_loader" in said
     assert f"landscope run {tmp_path}" in said
+    (tmp_path / "landscope.toml").write_text('script = "train.py"')
+    assert main(["new-script", str(tmp_path)]) == 0
+    assert "names train.py as the script" in capsys.readouterr().out
     (tmp_path / "landscope_project.py").write_text("# mine")
     assert main(["new-script", str(tmp_path)]) == 2
     assert "--force" in capsys.readouterr().err
