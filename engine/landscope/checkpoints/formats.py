@@ -69,9 +69,14 @@ _PICKLE = re.compile(
 )
 _OLD_TORCH = (b"sys_info", b"pickle", b"storages", b"tensors")
 
+USUAL_SUFFIXES = (
+    *(".pt", ".pth", ".ckpt", ".bin", ".safetensors", ".pth.tar", ".pt.tar", ".pkl", ".pickle", ".th"),
+    *(".pt2", ".ptl", ".pyt", ".chkpt", ".checkpoint", ".index.json"),
+)
+"""Endings that tell that a file is a checkpoint."""
+
 SUFFIXES = (
-    *(".pt", ".pth", ".ckpt", ".bin", ".safetensors", ".tar", ".pkl", ".pickle", ".th", ".pt2", ".ptl"),
-    *(".pyt", ".chkpt", ".checkpoint", ".model", ".weights", ".params", ".mar", ".distcp", ".npz", ".npy"),
+    *(*USUAL_SUFFIXES, ".tar", ".model", ".weights", ".params", ".mar", ".distcp", ".npz", ".npy"),
     *(".gz", ".tgz", ".bz2", ".xz", ".zst", ".zip", ".7z", ".h5", ".hdf5", ".keras", ".gguf", ".ggml"),
     *(".onnx", ".tflite", ".msgpack", ".mlmodel", ".pdparams", ".pdopt", ".pdiparams", ".engine", ".plan"),
     *(".trt", ".joblib", ".dvc", ".pb", ".index", ".part", ".crdownload", ".download", ".incomplete", ".tmp"),

@@ -9,6 +9,7 @@ from typing import Literal
 
 from landscope.checkpoints.formats import (
     SUFFIXES,
+    USUAL_SUFFIXES,
     by_content,
     by_name,
     only_a_part,
@@ -44,6 +45,17 @@ def is_candidate(path: Path) -> bool:
     if name.endswith(".distcp"):
         return not path.with_name(DISTRIBUTED).exists()
     return name.endswith(SUFFIXES) or path.suffix == "" or bool(by_name(name))
+
+
+def is_likely(path: Path) -> bool:
+    """Whether a folder with this file is one of checkpoints: by its ending, or its bytes if it has none.
+
+    Raises:
+        OSError: the file cannot be opened.
+    """
+    if path.suffix == "" and path.name != DISTRIBUTED:
+        return sniff(path).kind in ("zip", "legacy", "safetensors")
+    return path.name.lower().endswith((*USUAL_SUFFIXES, DISTRIBUTED))
 
 
 def sniff(path: Path) -> Sniffed:

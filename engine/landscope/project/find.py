@@ -6,6 +6,7 @@ import ast
 from pathlib import Path
 
 from landscope.checkpoints.folder import checkpoint_files
+from landscope.checkpoints.sniff import is_likely
 from landscope.contract.errors import CheckpointError
 
 _SCRIPTS = ("landscope_project.py", "project.py", "model.py")
@@ -35,7 +36,7 @@ def _collect_runs(folder: Path, depth: int, found: list[str]) -> None:
 
 def _holds_checkpoints(folder: Path) -> bool:
     try:
-        return any(path.suffix or path.stat().st_size > 1024 for path in checkpoint_files(folder))
+        return any(is_likely(path) for path in checkpoint_files(folder))
     except (CheckpointError, OSError):
         return False
 
