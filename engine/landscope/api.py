@@ -5,7 +5,7 @@ Everything runs in this process, on this thread; the same jobs as in the window.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -184,7 +184,13 @@ def _options(kind: Any, base: Any, changes: dict[str, Any]) -> Any:
 
 
 def open_project(
-    path: str | Path, *, trust: bool | None = None, device: str = "", samples: int | None = None
+    path: str | Path,
+    *,
+    trust: bool | None = None,
+    device: str = "",
+    samples: int | None = None,
+    arguments: Sequence[str] | None = None,
+    weights: str | None = None,
 ) -> Project:
     """Open a folder, a model script, a ``landscope.toml`` or the word ``sample``.
 
@@ -194,6 +200,9 @@ def open_project(
             program is not taken as trust.
         device: ``cpu``, ``cuda``, ``mps``; empty = as the project says.
         samples: samples per split; None = as the project says.
+        arguments: what the script finds in ``sys.argv`` after its name; None = as the project says.
+        weights: set of weights to measure, by its name in the files, or ``averaged``; None = as the project
+            says.
 
     Raises:
         LandscopeError: there is nothing to open, or it cannot be read.
@@ -203,8 +212,15 @@ def open_project(
     spec = load_project(path)
     engine = msgspec.structs.replace(spec.engine, device=device) if device else spec.engine
     data = spec.data if samples is None else msgspec.structs.replace(spec.data, samples=samples)
-    trusted = _trusted(spec) if trust is None else trust
-    return Project(msgspec.structs.replace(spec, engine=engine, data=data, trusted=trusted))
+    changed = msgspec.structs.replace(
+        spec,
+        engine=engine,
+        data=data,
+        trusted=_trusted(spec) if trust is None else trust,
+        arguments=spec.arguments if arguments is None else tuple(arguments),
+        weights=spec.weights if weights is None else weights,
+    )
+    return Project(changed)
 
 
 def _trusted(spec: ProjectSpec) -> bool:

@@ -44,7 +44,9 @@ def analyse_files(folder: str | Path, run: str, job: DistanceJob, token: CancelT
     walk = _Walk(run, RunStates(listing.entries), token, checkpoints, total)
     yield from walk.along()
     if not walk.measured:
-        raise CheckpointError(f"No checkpoint of {folder} can be read, so there are no distances.")
+        others = listing.listed.others
+        why = next((f" ({info.name}: {info.reason})" for info in others if info.reason), "")
+        raise CheckpointError(f"No checkpoint of {folder} can be read{why}, so there are no distances.")
     yield from walk.closing()
     if job.options.matrices:
         yield from walk.matrices()

@@ -2,10 +2,13 @@
 
 import textwrap
 
+import numpy as np
 import pytest
 import torch
 
+import landscope
 from landscope.cli.main import main
+from landscope.contract.errors import LandscopeError
 from landscope.project.trust import is_trusted
 from landscope.session.read import read
 
@@ -67,6 +70,17 @@ def test_that_script_runs_and_arguments_can_be_said(folder, capsys):
 def test_that_a_single_argument_with_dashes_is_no_flag_of_ours(folder, capsys):
     assert run(folder, "--script", str(folder / "code" / "train.py"), "--trust", "--args", "--width=2") == 0
     assert read(folder / "s.h5").project.arguments == ("--width=2",)
+
+
+def test_that_python_says_arguments_and_weights_as_well(folder):
+    for run_folder in ("one", "two"):
+        (folder / "out" / run_folder).rename(folder / "code" / run_folder)
+    project = landscope.open_project(
+        folder / "code" / "train.py", trust=True, device="cpu", arguments=("--width", "2"), weights=""
+    )
+    assert np.isfinite(project.losses("one")).all()
+    with pytest.raises(LandscopeError, match="no weights named 'ema'"):
+        landscope.open_project(folder / "code" / "train.py", trust=True, weights="ema").distances("one")
 
 
 def test_that_checkpoints_that_fit_no_model_fail_with_the_reason(folder, capsys):
