@@ -8,7 +8,7 @@ from typing import Any, overload
 
 import torch
 
-from landscope.contract.errors import DataError
+from landscope.contract.errors import DataError, LandscopeError, ScriptError
 from landscope.contract.events import Notice, Progress
 from landscope.contract.job import CancelToken
 from landscope.contract.options import DataOptions
@@ -124,13 +124,19 @@ def freeze(
     Yields how far it is.
 
     Raises:
-        ScriptError: the script's data raised. DataError: there is none, or it never ends.
+        ScriptError: the script's data raised. DataError: there is none, or it never ends. Both of the first
+            split only; another one is left out, with a notice.
         JobCancelled: somebody cancelled.
     """
     notices: list[Notice] = []
     drawn: dict[str, Drawn] = {}
     for split, source in _sources(script, options.seed, notices):
-        drawn[split] = yield from draw(script, split, source, options, notices, token or CancelToken())
+        try:
+            drawn[split] = yield from draw(script, split, source, options, notices, token or CancelToken())
+        except (ScriptError, DataError) as error:
+            if not drawn:
+                raise
+            notices.append(_left_out(split, error))
     stays = _fits(sum(bytes_in(value) for one in drawn.values() for value, _ in one.batches), device)
     host = torch.device("cpu")
     sealed = {
@@ -155,11 +161,24 @@ def _sources(script: ModelScript, seed: int, notices: list[Notice]) -> Iterator[
         yield from parts.items()
         return
     for split in script.splits:
-        source = script.build_data(split, seed)
+        try:
+            source = script.build_data(split, seed)
+        except ScriptError as error:
+            if split == script.splits[0]:
+                raise
+            notices.append(_left_out(split, error))
+            continue
         if source is None and split != script.splits[0]:
             say(f"build_data({split!r}) gave nothing: that split is left out.")
         else:
             yield split, source
+
+
+def _left_out(split: str, error: LandscopeError) -> Notice:
+    """A split beside ``train`` that cannot be had costs nothing else."""
+    return Notice(
+        level="warning", sentence=f"The split {split} is left out: {error.sentence}", detail=error.detail
+    )
 
 
 def _sealed(split: str, drawn: Drawn, device: torch.device, as_float32: bool) -> tuple[FrozenBatch, ...]:

@@ -126,3 +126,18 @@ def test_that_drawing_says_how_far_it_is_and_can_be_cancelled(project, monkeypat
                 token.cancel()
     assert said[0] == "drawing data (train): 0 of 64 samples"
     assert said[-1] == "drawing data (train): 24 of 64 samples"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    return {'train': [(X[:8], Y[:8])]}[split]\n",
+        "    return [(X[:8], Y[:8])] if split == 'train' else []\n",
+        "    yield X[:8], Y[:8]\n    assert split == 'train'\n",
+    ],
+)
+def test_that_a_test_split_that_cannot_be_had_is_left_out(project, body):
+    subject = open_subject(project(HEAD + "def build_data(split):\n" + body))
+    assert subject.data.splits == ("train",)
+    told = [notice.sentence for notice in subject.notices]
+    assert any(sentence.startswith("The split test is left out: model.py line ") for sentence in told)
