@@ -42,8 +42,12 @@ def _tuple(values: Any = ()) -> tuple[Any, ...]:
     return tuple(values) if isinstance(values, (tuple, list)) else ()
 
 
-def _set(values: Any = ()) -> frozenset[Any]:
-    return frozenset(values) if isinstance(values, (tuple, list, set, frozenset)) else frozenset()
+def _set(values: Any = ()) -> set[Any]:
+    return set(values) if isinstance(values, (tuple, list, set, frozenset)) else set()
+
+
+def _frozenset(values: Any = ()) -> frozenset[Any]:
+    return frozenset(_set(values))
 
 
 def _list(values: Any = (), *_most: Any) -> list[Any]:
@@ -96,7 +100,8 @@ HARMLESS: dict[str, Any] = {
     **_called(
         ("_codecs.encode", "builtins.bytes", "builtins.bytearray", "__builtin__.bytearray"), Call(_bytes)
     ),
-    **_called((f"{m}.{n}" for m in ("builtins", "__builtin__") for n in ("set", "frozenset")), Call(_set)),
+    **_called(("builtins.set", "__builtin__.set"), Call(_set)),
+    **_called(("builtins.frozenset", "__builtin__.frozenset"), Call(_frozenset)),
     **_called(
         (f"{m}.{n}" for m in ("builtins", "__builtin__") for n in ("int", "float", "long")), Call(_number)
     ),

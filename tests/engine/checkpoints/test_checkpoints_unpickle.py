@@ -196,3 +196,13 @@ def test_that_an_array_is_numbers_only():
 
 def test_that_dtypes_are_names():
     assert loads(name("torch.bfloat16") + b".") == DtypeName("bfloat16")
+
+
+@pytest.mark.parametrize("protocol", range(6))
+@pytest.mark.parametrize(
+    "value",
+    [{1, 2}, frozenset({3}), [1, (2,)], {"a": 1}, b"x", bytearray(b"y"), 1 << 80, 1.5, 1j, None, True, "ü"],
+)
+def test_that_plain_values_are_what_was_saved(value, protocol):
+    found = loads(pickle.dumps(value, protocol))
+    assert found == value and (type(found) is type(value) or isinstance(value, bytearray))
