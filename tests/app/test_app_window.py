@@ -21,6 +21,7 @@ from landscope_app.views.setup_panel import SetupPanel
 from landscope_app.views.trust import RevokeDialog, TrustDialog
 from landscope_app.window import MainWindow
 from landscope_app.work.context import Context
+from landscope_app.work.opening import load
 
 pytestmark = pytest.mark.gl
 
@@ -308,3 +309,18 @@ def test_that_nobody_is_asked_to_trust_a_script_that_cannot_serve(window, tmp_pa
     wait_until(lambda: window.findChild(SetupPanel) is not None)
     assert window.findChild(TrustDialog) is None
     window.findChild(SetupPanel).close()
+
+
+def test_that_a_run_folder_is_opened_with_the_script_of_its_project(tmp_path, monkeypatch):
+    monkeypatch.setenv("LANDSCOPE_CONFIG_DIR", str(tmp_path / "config"))
+    run = tmp_path / "study" / "runs" / "one"
+    run.mkdir(parents=True)
+    (run / "step_1.pt").write_bytes(b"x" * 2000)
+    assert load(str(run)).script == ""
+    (tmp_path / "study" / "landscope_project.py").write_text("def build_model(): ...")
+    for path in (run, run / "step_1.pt"):
+        found = load(str(path))
+        assert found.root == str(tmp_path / "study")
+        assert found.script == str(tmp_path / "study" / "landscope_project.py")
+        assert found.runs == (str(run),)
+        assert not found.trusted

@@ -18,6 +18,8 @@ from landscope_app.state.preview import BUDGET_S
 from landscope_app.work.context import Context
 
 SAMPLE = "sample"
+_LEVELS = 3
+"""How far above a folder of checkpoints its project may lie."""
 
 
 class Opener(QObject):
@@ -145,6 +147,9 @@ def load(path: str) -> ProjectSpec:
     # The recorder brings HDF5 along: loaded here, so that the GUI thread need not wait for it.
 
     project = load_project(_folder_of(path))
+    above = _project_above(project) if not project.script else None
+    if above is not None and (outer := load_project(above)).script:
+        project = replace(outer, runs=project.runs)
     return replace(project, trusted=trusted(project.root))
 
 
@@ -152,6 +157,13 @@ def _folder_of(path: str) -> str:
     """The folder of a single file that is no project by itself: a checkpoint is opened with its run."""
     file = Path(path)
     return path if file.suffix in (".py", ".toml") or not file.is_file() else str(file.absolute().parent)
+
+
+def _project_above(project: ProjectSpec) -> Path | None:
+    """The folder of the project that a single run belongs to, where one above it says so."""
+    folders = Path(project.root).parents[:_LEVELS]
+    marks = ("landscope.toml", "landscope_project.py")
+    return next((folder for folder in folders if any((folder / mark).is_file() for mark in marks)), None)
 
 
 def may_serve(script: str) -> bool:
