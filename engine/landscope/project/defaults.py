@@ -121,7 +121,8 @@ def ignores(labels: Tensor | None) -> bool:
 def fits_classes(logits: Tensor, labels: Tensor) -> bool:
     """Whether ``logits`` (B, C[, …]) and integer ``labels`` (B[, …]) belong together."""
     integer = not labels.is_floating_point() and not labels.is_complex() and labels.dtype != torch.bool
-    return integer and logits.ndim >= 2 and labels.shape == logits.shape[:1] + logits.shape[2:]
+    several = logits.ndim >= 2 and logits.shape[1] > 1  # of one class the cross entropy is always zero
+    return integer and several and labels.shape == logits.shape[:1] + logits.shape[2:]
 
 
 def logits_of(output: Any) -> Tensor | None:

@@ -189,18 +189,22 @@ def _usable(tensor: Tensor) -> Tensor:
 
 @contextmanager
 def kept_modes(model: nn.Module) -> Iterator[None]:
-    """Put back every module's mode, and buffers of modules in eval mode (a recalibration keeps its own)."""
+    """Put back every module's mode, and buffers of modules in eval mode (a recalibration keeps its own).
+
+    Values come back, and where the module put another tensor in a buffer's place, the buffer does.
+    """
     modes = {module: module.training for module in model.modules()}
-    buffers = [
-        (b, b.clone()) for module, on in modes.items() if not on for b in module.buffers(recurse=False)
-    ]
+    still = [module for module, on in modes.items() if not on]
+    buffers = [(m, name, b, b.clone()) for m in still for name, b in m.named_buffers(recurse=False)]
     try:
         yield
     finally:
         for module, on in modes.items():
             module.training = on
         with torch.no_grad():
-            for buffer, before in buffers:
+            for module, name, buffer, before in buffers:
+                if not isinstance(module, torch.jit.ScriptModule) and getattr(module, name) is not buffer:
+                    setattr(module, name, buffer)
                 buffer.copy_(before)
 
 

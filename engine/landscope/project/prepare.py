@@ -72,7 +72,8 @@ def prepare(
     if is_half(net):
         say("The model is in half precision; it is measured in float32.")
         widen(net)
-    net.to(device).eval()
+    net.to(device)  # what an overridden method returns is nobody's business
+    net.eval()
     if is_lazy(net):
         with torch.no_grad():
             first_pass(net)

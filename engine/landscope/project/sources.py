@@ -75,10 +75,26 @@ def as_batches(source: Any, say: Say) -> Any:
     if isinstance(source, Dataset) and not isinstance(source, IterableDataset):
         say(f"build_data() gave a data set, which is read in batches of {BATCH}.")
         return DataLoader(source, batch_size=BATCH)
+    if _is_list_of_samples(source):
+        say(f"build_data() gave a list of single samples, which is read in batches of {BATCH}.")
+        return DataLoader(source, batch_size=BATCH)
     if _is_whole(source):
         say(f"build_data() gave whole arrays, which are read as (input, labels) in batches of {BATCH}.")
         return DataLoader(TensorDataset(*map(torch.as_tensor, source)), batch_size=BATCH)
     return source
+
+
+def _is_list_of_samples(source: Any) -> bool:
+    """Whether it is a list of pairs (input, label), each of one sample."""
+    first = source[0] if isinstance(source, (list, tuple)) and source else None
+    if (
+        not isinstance(first, (list, tuple))
+        or len(first) != 2
+        or not isinstance(first[0], (Tensor, np.ndarray))
+    ):
+        return False
+    label = first[1]
+    return isinstance(label, (int, float, np.number)) or (isinstance(label, Tensor) and label.dim() == 0)
 
 
 def _is_whole(source: Any) -> bool:

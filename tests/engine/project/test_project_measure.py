@@ -463,6 +463,42 @@ def test_that_losses_of_any_form_are_measured_and_leave_nothing(project, loss, s
     assert found == pytest.approx(plain, rel=1e-6) or said == "a sum over"
 
 
+def test_that_a_buffer_that_is_replaced_in_eval_mode_comes_back(project):
+    text = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell, self.out = nn.GRU(3, 4, batch_first=True), nn.Linear(4, 2)
+        self.register_buffer("hidden", torch.zeros(1, 4, 4))
+    def forward(self, x):
+        steps, self.hidden = self.cell(x, self.hidden)
+        return self.out(steps[:, -1])
+
+def build_model():
+    return Net()
+
+def build_data():
+    return [(torch.ones(4, 5, 3), torch.tensor([0, 1, 0, 1]))] * 3
+"""
+    subject = open_subject(project(text, checkpoints=2), "one")
+    hidden = subject.model.hidden
+    first, again = (measure(subject, "train", CancelToken()).loss for _ in range(2))
+    assert first == again and subject.model.hidden is hidden and not hidden.any()
+    assert [notice.sentence for notice in subject.notices if "eval mode (hidden)" in notice.sentence]
+    assert not subject.random
+
+
+def test_that_one_output_for_two_classes_is_refused(project):
+    text = HEAD.replace("nn.Linear(4, 2)", "nn.Linear(4, 1)") + RAGGED
+    with pytest.raises(
+        ScriptError, match=r"does not fit: the model gave \(8, 1\) float32, the labels are \(8,\) int64"
+    ):
+        open_subject(project(text))
+
+
 def test_that_whole_numbers_are_metrics_too(project):
     text = HEAD + RAGGED + "def metrics(model, batch):\n    return {'rows': len(batch[0]), 'ok': True}\n"
     assert measure(open_subject(project(text)), "train", CancelToken()).metrics["ok"] == 1

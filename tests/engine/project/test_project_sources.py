@@ -40,6 +40,8 @@ def sizes(subject):
         ("    return TensorDataset(X, Y)\n", {"train": [40]}, "a data set, which is read in batches of 128"),
         ("    return X, Y\n", {"train": [40]}, r"whole arrays, which are read as \(input, labels\)"),
         ("    return [X.numpy(), Y.numpy()]\n", {"train": [40]}, "whole arrays"),
+        ("    return [(x, int(y)) for x, y in zip(X, Y)]\n", {"train": [40]}, "a list of single samples"),
+        ("    return list(zip(X, Y))\n", {"train": [40]}, "a list of single samples"),
         (PARTS + "    return {'val': b, 'train': a}\n", {"train": [8] * 5, "test": [8]}, "'val' as test"),
         (PARTS + "    return a, b\n", {"train": [8] * 5, "test": [8]}, "'train' is used as train"),
         (PARTS + "    return a, b, c\n", {"train": [8] * 5, "test": [8, 8]}, "'test' as test"),
