@@ -17,6 +17,7 @@ from landscope.contract.errors import CheckpointError
 
 _LOCAL_HEADER = struct.Struct("<26xHH")
 _ENCRYPTED = 1
+_SMALL = 1 << 18
 _ERRORS = (
     zipfile.BadZipFile,
     NotImplementedError,
@@ -36,8 +37,10 @@ def read_archive(path: Path) -> tuple[Any, tuple[str, ...]]:
     Raises:
         TruncatedError: cut off. CheckpointError: damaged, a trap, or no archive of torch.
     """
+    size = path.stat().st_size
     with path.open("rb") as file:
-        return read_open_archive(path, file, path.stat().st_size)
+        whole = io.BytesIO(file.read(_SMALL)) if size <= _SMALL else file  # faster to move about in
+        return read_open_archive(path, whole, size)
 
 
 def read_open_archive(path: Path, file: IO[bytes], size: int, begin: int = 0) -> tuple[Any, tuple[str, ...]]:

@@ -16,6 +16,8 @@ from landscope.contract.errors import CheckpointError
 
 _MOST = 64
 """Layouts that are remembered."""
+_FILE = "The file: "
+"""How sentences begin where ``match`` is told no name."""
 
 
 class Fitting:
@@ -71,10 +73,6 @@ class Fitting:
             if isinstance(tensor, TensorRecord) and tensor.problem:
                 raise CheckpointError(f"{shown(name)} {tensor.problem}")
         return matched
-
-
-_FILE = "The file: "
-"""How sentences begin where ``match`` is told no name."""
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from landscope.contract.errors import CheckpointError
@@ -117,17 +118,19 @@ def unreadable(record: TensorRecord) -> str:
         return record.problem
     if record.storage is None:
         return "has no data in the file (a meta tensor)"
-    item = ITEM_SIZES.get(record.dtype)
+    return _problem(record.dtype, record.shape, record.stride, record.start, record.storage.size)
+
+
+@lru_cache(maxsize=4096)
+def _problem(dtype: str, shape: tuple[int, ...], stride: tuple[int, ...], start: int, size: int) -> str:
+    """What is wrong with a view of a storage of ``size`` bytes. The files of a run repeat the same views."""
+    item = ITEM_SIZES.get(dtype)
     if item is None:
-        return f"has the type {record.dtype}, which cannot be read; save float weights"
-    if (
-        len(record.shape) != len(record.stride)
-        or min((*record.shape, *record.stride, record.start), default=0) < 0
-    ):
+        return f"has the type {dtype}, which cannot be read; save float weights"
+    if len(shape) != len(stride) or min((*shape, *stride, start), default=0) < 0:
         return "has an impossible shape"
-    if record.elements == 0:
-        return ""
-    last = record.start + sum((n - 1) * s for n, s in zip(record.shape, record.stride, strict=True))
-    if (last + 1) * item > record.storage.size or record.elements * item > record.storage.size:
+    elements = math.prod(shape)
+    last = start + sum((n - 1) * s for n, s in zip(shape, stride, strict=True))
+    if elements and ((last + 1) * item > size or elements * item > size):
         return "claims more data than its storage holds"
     return ""
