@@ -145,7 +145,7 @@ def try_out(objective: Objective, model: nn.Module, batch: FrozenBatch) -> Trial
         with kept_modes(model), watch:
             first = _first_loss(objective, model, given)
             objective.copies = not same(given.value, batch.value)
-            moved = tuple(n for n, b in model.named_buffers() if not torch.equal(b, buffers[n]))
+            moved = tuple(n for n, b in model.named_buffers() if not same(b, buffers.get(n)))
             training = any(module.training for module in model.modules())
         losses: tuple[float, ...] = (float(first.mean()), loss())
         seeded: tuple[float, ...] = ()

@@ -491,6 +491,25 @@ def build_data():
     assert not subject.random
 
 
+def test_that_a_buffer_of_nan_or_one_made_in_the_forward_pass_is_no_trouble(project):
+    text = (
+        HEAD.replace("nn.Sequential(", "Late(")
+        + RAGGED
+        + """
+class Late(nn.Sequential):
+    def __init__(self, *layers):
+        super().__init__(*layers)
+        self.register_buffer("unset", torch.full((2,), float("nan")))
+    def forward(self, x):
+        self.register_buffer("mask", torch.ones(4), persistent=False)
+        return super().forward(x)
+"""
+    )
+    subject = open_subject(project(text))
+    assert measure(subject, "train", CancelToken()).samples == 21
+    assert any("eval mode (mask)" in notice.sentence for notice in subject.notices)
+
+
 def test_that_one_output_for_two_classes_is_refused(project):
     text = HEAD.replace("nn.Linear(4, 2)", "nn.Linear(4, 1)") + RAGGED
     with pytest.raises(
