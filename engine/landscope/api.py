@@ -224,6 +224,6 @@ def open_project(
 
 
 def _trusted(spec: ProjectSpec) -> bool:
-    from landscope.project.trust import is_trusted
+    from landscope.project.trust import may_run
 
-    return is_trusted(spec.root)
+    return may_run(spec)

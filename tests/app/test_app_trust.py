@@ -62,14 +62,48 @@ def test_that_a_session_of_an_untrusted_folder_is_shown_untrusted(parts, tmp_pat
     assert context.document.session.runs
 
 
-def test_that_a_session_of_a_trusted_folder_may_run_its_code(parts, tmp_path):
+def shown_session(parts, spec):
+    """The window's project after a session that names it was opened."""
     context, _, files, _ = parts
-    trust(tmp_path / "study")
     session = fake_session()
-    session.project = claimed(tmp_path / "study")
+    session.project = spec
     files.show_recovered(session)
-    wait_until(lambda: context.document.session.project.trusted)
-    assert context.engines.python == EVIL
+    context.background.wait()
+    settle()
+    return context.document.session.project
+
+
+def test_that_a_session_of_a_trusted_folder_may_run_its_code(parts, tmp_path):
+    (tmp_path / "model.py").write_text("")
+    trust(tmp_path)
+    spec = msgspec.structs.replace(claimed(tmp_path), engine=EngineOptions())
+    assert shown_session(parts, spec).trusted
+
+
+def test_that_a_trusted_folder_and_no_session_says_which_interpreter_runs(parts, tmp_path):
+    trust(tmp_path)
+    assert not shown_session(parts, claimed(tmp_path)).trusted
+    assert parts[0].engines.python == ""
+    listed = f'script = "model.py"\nruns = []\n[engine]\npython = "{EVIL}"\n'
+    (tmp_path / "landscope.toml").write_text(listed)
+    assert shown_session(parts, claimed(tmp_path)).trusted
+    assert parts[0].engines.python == EVIL
+
+
+def test_that_a_session_gives_no_arguments_to_a_trusted_script(parts, tmp_path):
+    trust(tmp_path)
+    spec = msgspec.structs.replace(
+        claimed(tmp_path), engine=EngineOptions(), arguments=("--config", "/somewhere/evil.py")
+    )
+    assert not shown_session(parts, spec).trusted
+
+
+def test_that_trust_in_a_folder_is_none_in_a_script_elsewhere_that_a_session_names(parts, tmp_path):
+    trust(tmp_path / "study")
+    spec = msgspec.structs.replace(
+        claimed(tmp_path / "study"), engine=EngineOptions(), script=str(tmp_path / "evil.py")
+    )
+    assert not shown_session(parts, spec).trusted
 
 
 def test_that_an_untrusted_project_chooses_no_interpreter(parts, tmp_path):

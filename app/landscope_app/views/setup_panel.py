@@ -208,7 +208,7 @@ class SetupPanel(QDialog):
 def _made_ready(project: ProjectSpec, script: Path, picked: dict[str, str]) -> ProjectSpec:
     """The project with a script that can be run: the chosen one itself where it is made for Landscope."""
     from landscope.project.candidates import write_adapter
-    from landscope.project.trust import trust
+    from landscope.project.trust import code_folders, trust
 
     root = Path(project.root)
     if (
@@ -217,8 +217,9 @@ def _made_ready(project: ProjectSpec, script: Path, picked: dict[str, str]) -> P
         or picked["Loss"] not in ("", "loss")
     ):
         script = write_adapter(root, script, picked["Model"], picked["Data"], picked["Loss"] or None)
-    trust(root)
-    return replace(project, script=str(script))
+    ready = replace(project, script=str(script))
+    trust(*code_folders(ready))
+    return ready
 
 
 def label(candidate: dict[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QVBoxLayout, QWidget
 
 from landscope.contract.options import ProjectSpec
+from landscope.project.trust import code_folders
 
 
 class TrustDialog(QDialog):
@@ -28,7 +30,7 @@ class TrustDialog(QDialog):
             "You are asked once; Analysis ▸ Revoke trust takes it back."
         )
         body.setWordWrap(True)
-        folder = QLabel(project.root)
+        folder = QLabel("\n".join([*code_folders(project), *_how_it_runs(project)]))
         folder.setProperty("muted", True)
         folder.setWordWrap(True)
         folder.setTextFormat(Qt.TextFormat.PlainText)
@@ -50,6 +52,12 @@ class TrustDialog(QDialog):
         self.setMinimumWidth(480)
 
 
+def _how_it_runs(project: ProjectSpec) -> list[str]:
+    """What a project names beside its folders and what decides, too, which code runs."""
+    python, arguments = project.engine.python, shlex.join(project.arguments)
+    return [f"Interpreter: {python}"] * bool(python) + [f"Arguments: {arguments}"] * bool(arguments)
+
+
 class RevokeDialog(QDialog):
     """Says what taking the trust back means. Open it with ``open()``."""
 
@@ -62,7 +70,7 @@ class RevokeDialog(QDialog):
             "You said that you trust this folder. Taken back, what runs of its code is ended at once, and it "
             "does not run any more. What was measured stays; files and distances need no trust."
         )
-        folder = QLabel(project.root)
+        folder = QLabel("\n".join(code_folders(project)))
         folder.setProperty("muted", True)
         buttons = QDialogButtonBox()
         buttons.addButton("Take the trust back", QDialogButtonBox.ButtonRole.AcceptRole)

@@ -12,11 +12,12 @@ from PySide6.QtCore import QObject, Signal
 
 from landscope.contract import events as e
 from landscope.contract.job import ReadSessionJob
+from landscope.contract.options import ProjectSpec
 from landscope.session.model import Session
 from landscope_app.hosts.job_table import JobRow
 from landscope_app.work.analyses import Analyses
 from landscope_app.work.context import Context
-from landscope_app.work.opening import trusted
+from landscope_app.work.opening import still_trusted
 
 ENDING = ".h5"
 
@@ -106,12 +107,12 @@ class SessionFiles(QObject):
         self._analyses.forget()
         self._context.document.replace(session, file, unsaved=file is None)
         if project is not None:
-            root = project.root
-            self._context.background.run(lambda: trusted(root), lambda yes: self._found(root, yes))
+            shown = session.project
+            self._context.background.run(lambda: still_trusted(project), lambda yes: self._found(shown, yes))
 
-    def _found(self, root: str, is_trusted: bool) -> None:
+    def _found(self, shown: ProjectSpec | None, trusted: bool) -> None:
         project = self._context.document.session.project
-        if is_trusted and project is not None and project.root == root:
+        if trusted and project is not None and project == shown:
             self._context.document.set_project(replace(project, trusted=True))
             if project.engine.python:
                 self._context.engines.restart(project.engine.python)

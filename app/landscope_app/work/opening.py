@@ -9,6 +9,7 @@ from pathlib import Path
 from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
+from landscope.contract.errors import LandscopeError
 from landscope.contract.job import PlaneJob
 from landscope.contract.options import ProjectSpec
 from landscope.session.model import Session
@@ -58,8 +59,7 @@ class Opener(QObject):
 
     def trust(self, project: ProjectSpec) -> None:
         """The person trusts the folder: remember it and run what waits for it."""
-        root = project.root
-        self._context.background.run(lambda: _remember_trust(root), lambda _done: self._trusted(project))
+        self._context.background.run(lambda: _remember_trust(project), lambda _done: self._trusted(project))
 
     def revoke(self) -> None:
         """The person no longer trusts the folder: stop its code and forget the trust."""
@@ -68,12 +68,9 @@ class Opener(QObject):
             return
         self._context.engines.restart()
         self._context.document.set_project(replace(project, trusted=False))
-        root = project.root
         self._context.background.run(
-            lambda: _forget_trust(root),
-            lambda _done: self._context.tell(
-                "info", f"{root} is no longer trusted; its script will not run."
-            ),
+            lambda: _forget_trust(project),
+            lambda lost: self._context.tell("info", f"No longer trusted: {', '.join(lost) or project.root}."),
         )
 
     def use_script(self, project: ProjectSpec) -> None:
@@ -150,7 +147,7 @@ def load(path: str) -> ProjectSpec:
     above = _project_above(project) if not project.script else None
     if above is not None and (outer := load_project(above)).script:
         project = replace(outer, runs=project.runs)
-    return replace(project, trusted=trusted(project.root))
+    return replace(project, trusted=_may_run(project))
 
 
 def _folder_of(path: str) -> str:
@@ -173,11 +170,29 @@ def may_serve(script: str) -> bool:
     return may_serve(script)
 
 
-def trusted(root: str) -> bool:
-    """Whether the person said that the code of this folder may run."""
-    from landscope.project.trust import is_trusted
+def _may_run(project: ProjectSpec) -> bool:
+    from landscope.project.trust import may_run
 
-    return is_trusted(Path(root))
+    return may_run(project)
+
+
+def still_trusted(project: ProjectSpec) -> bool:
+    """Whether the code of a project that a session names may run.
+
+    The person's list says which folders are trusted; the folder itself, never the session, says with which
+    interpreter and arguments its script runs.
+    """
+    if not _may_run(project):
+        return False
+    if not (project.engine.python or project.arguments):
+        return True
+    from landscope.project.spec import load_project
+
+    try:
+        here = load_project(project.root)
+    except LandscopeError:
+        return False
+    return (here.engine.python, here.arguments) == (project.engine.python, project.arguments)
 
 
 def python_of(project: ProjectSpec) -> str:
@@ -215,13 +230,13 @@ def _keep_choices(project: ProjectSpec) -> None:
     keep_choices(project)
 
 
-def _remember_trust(root: str) -> None:
-    from landscope.project.trust import trust
+def _remember_trust(project: ProjectSpec) -> None:
+    from landscope.project.trust import code_folders, trust
 
-    trust(Path(root))
+    trust(*code_folders(project))
 
 
-def _forget_trust(root: str) -> None:
-    from landscope.project.trust import revoke
+def _forget_trust(project: ProjectSpec) -> tuple[str, ...]:
+    from landscope.project.trust import code_folders, revoke
 
-    revoke(Path(root))
+    return revoke(*code_folders(project))

@@ -13,7 +13,7 @@ from landscope.contract.errors import OptionError
 from landscope.contract.limits import check
 from landscope.contract.options import LandscapeOptions, ProjectSpec
 from landscope.project.spec import FILE, load_project
-from landscope.project.trust import is_trusted, trust
+from landscope.project.trust import code_folders, may_run, trust
 
 
 def chosen_project(options: argparse.Namespace) -> ProjectSpec:
@@ -43,8 +43,8 @@ def chosen_project(options: argparse.Namespace) -> ProjectSpec:
     )
     check(changed)
     if options.trust:
-        trust(spec.root)
-    return msgspec.structs.replace(changed, trusted=is_trusted(spec.root))
+        trust(*code_folders(spec))
+    return msgspec.structs.replace(changed, trusted=may_run(spec))
 
 
 def _named(options: argparse.Namespace) -> ProjectSpec:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 import landscope.project.trust as store
 from landscope.contract.errors import OptionError
@@ -17,8 +18,11 @@ def trust(options: argparse.Namespace) -> int:
         return 0
     root = str(options.folder.absolute())
     if options.revoke:
-        store.revoke(root)
-        print(f"Code in {root} will not run any more.")
+        lost = store.revoke(root)
+        print(f"Code in {root} {'will not run any more' if lost else 'was not trusted'}.")
+        for other in lost:
+            if Path(other) != Path(root).resolve():
+                print(f"That goes for {other}, too, which was trusted with it.")
     elif not options.folder.is_dir():
         raise OptionError(f"{root} is no folder; trust is given to the folder of a script.")
     else:

@@ -8,6 +8,7 @@ from pathlib import Path
 from landscope.checkpoints.folder import checkpoint_files
 from landscope.checkpoints.sniff import is_likely
 from landscope.contract.errors import CheckpointError
+from landscope.project.trust import home_folder
 
 _SCRIPTS = ("landscope_project.py", "project.py", "model.py")
 _DEPTH = 3
@@ -83,11 +84,12 @@ def _above(folder: Path) -> list[Path]:
     """Folders above, up to the root of the repository or of the outermost package; none if in neither."""
     above: list[Path] = []
     last = 0
-    while folder != folder.parent and folder != Path.home() and not _is_repository(folder):
+    home = home_folder()
+    while folder != folder.parent and folder != home and not _is_repository(folder):
         in_package = (folder / "__init__.py").is_file()
         folder = folder.parent
         above.append(folder)
-        if in_package or (_is_repository(folder) and folder != Path.home()):
+        if in_package or (_is_repository(folder) and folder != home):
             last = len(above)
     return above[:last]
 

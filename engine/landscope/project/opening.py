@@ -15,7 +15,7 @@ from landscope.project.prepare import is_half
 from landscope.project.script import load_script
 from landscope.project.spec import run_folder
 from landscope.project.subject import Subject
-from landscope.project.trust import is_trusted
+from landscope.project.trust import may_run
 
 
 def open_subject(project: ProjectSpec, run: str = "", *, like: Subject | None = None) -> Subject:
@@ -47,7 +47,7 @@ def opening(
     """
     if not project.script:
         raise OptionError("The project has no model script: only distances can be measured.")
-    if not (project.trusted or is_trusted(project.root)):
+    if not (project.trusted or may_run(project)):
         raise TrustError(
             f"The script of {project.root} was not run: the folder is not trusted, and a script is code."
         )

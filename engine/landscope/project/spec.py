@@ -14,7 +14,7 @@ from landscope.contract.errors import OptionError
 from landscope.contract.frames import escaped
 from landscope.contract.options import ProjectSpec
 from landscope.project.find import find_runs, find_scripts, project_folder
-from landscope.project.trust import is_trusted
+from landscope.project.trust import may_run
 
 FILE = "landscope.toml"
 _TABLES: dict[str, type[msgspec.Struct]] = {
@@ -39,8 +39,11 @@ def load_project(path: str | Path) -> ProjectSpec:
     Raises:
         OptionError: nothing is there, or the file cannot be understood.
     """
-    if str(path) == "sample":
-        return _sample()
+    spec = _sample() if str(path) == "sample" else _described(path)
+    return msgspec.structs.replace(spec, trusted=may_run(spec))
+
+
+def _described(path: str | Path) -> ProjectSpec:
     place = Path(path).expanduser().resolve()
     if escaped(str(place)) != str(place):
         raise OptionError(f"{escaped(str(place))}: the name of this place is not UTF-8; rename it.")
@@ -120,7 +123,7 @@ def _from_folder(root: Path, script: str = "") -> ProjectSpec:
         some = ", ".join(str(Path(path).relative_to(root)) for path in scripts[:3])
         raise OptionError(f"{root} holds {len(scripts)} scripts that define build_model; open one: {some}.")
     only = scripts[0] if len(scripts) == 1 else ""
-    return ProjectSpec(root=str(root), script=only, runs=runs, trusted=is_trusted(root))
+    return ProjectSpec(root=str(root), script=only, runs=runs)
 
 
 def _from_script(script: Path) -> ProjectSpec:
@@ -155,7 +158,6 @@ def _content(root: Path, table: dict[str, Any]) -> dict[str, Any]:
         "root": str(root),
         "script": str((root / table["script"]).resolve()) if table.get("script") else "",
         "runs": find_runs(root) if runs is None else [str((root / run).resolve()) for run in runs],
-        "trusted": is_trusted(root),
         **{name: table[name] for name in _OWN if name in table},
     }
 

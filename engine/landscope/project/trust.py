@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
+import tempfile
 from pathlib import Path
 
 import platformdirs
 
 from landscope.contract.errors import TrustError
+from landscope.contract.options import ProjectSpec
 
 
 def config_folder() -> Path:
     """Where Landscope remembers things for this person; ``LANDSCOPE_CONFIG_DIR`` overrides it."""
     chosen = os.environ.get("LANDSCOPE_CONFIG_DIR")
     return Path(chosen) if chosen else Path(platformdirs.user_config_dir("landscope", appauthor=False))
+
+
+def home_folder() -> Path:
+    """The person's home folder; one that does not exist for a user without any."""
+    return Path(os.path.expanduser("~")).resolve()  # noqa: PTH111  Path.home() raises
 
 
 def trusted_roots() -> tuple[str, ...]:
@@ -27,28 +35,63 @@ def trusted_roots() -> tuple[str, ...]:
 
 
 def is_trusted(root: str | Path) -> bool:
-    """Whether scripts in this folder may run: the folder itself or one above it was trusted."""
+    """Whether scripts in this folder may run: the folder itself or one above it was trusted.
+
+    A folder where everything is put, such as the home folder, is trusted for what lies directly in it.
+    """
     path = Path(root).resolve()
-    known = {Path(one) for one in trusted_roots()}
-    return _is_sample(path) or any(folder in known for folder in (path, *path.parents))
+    return _is_sample(path) or any(_reaches(Path(one), path) for one in trusted_roots())
 
 
-def trust(root: str | Path) -> None:
-    """Remember that scripts in this folder may run.
+def code_folders(project: ProjectSpec) -> tuple[str, ...]:
+    """Folders whose code a project runs: its own, and that of its script where that lies elsewhere."""
+    root = Path(project.root).resolve()
+    folder = Path(project.script).resolve().parent if project.script else root
+    return (str(root),) if _reaches(root, folder) else (str(root), str(folder))
+
+
+def may_run(project: ProjectSpec) -> bool:
+    """Whether every folder whose code the project runs is trusted."""
+    return all(map(is_trusted, code_folders(project)))
+
+
+def trust(*roots: str | Path) -> None:
+    """Remember that scripts in these folders may run.
 
     Raises:
         TrustError: it cannot be remembered.
     """
-    _write({*trusted_roots(), str(Path(root).resolve())})
+    _write({*trusted_roots(), *(str(Path(root).resolve()) for root in roots)})
 
 
-def revoke(root: str | Path) -> None:
-    """Forget the trust in this folder.
+def revoke(*roots: str | Path) -> tuple[str, ...]:
+    """Forget the trust in these folders, with that in folders above and below them; what was forgotten.
 
     Raises:
-        TrustError: it cannot be written.
+        TrustError: it cannot be written, or the folder is part of Landscope.
     """
-    _write(set(trusted_roots()) - {str(Path(root).resolve())})
+    paths = [Path(root).resolve() for root in roots]
+    if any(map(_is_sample, paths)):
+        raise TrustError("The sample is a part of Landscope: the trust in it cannot be taken back.")
+    known = trusted_roots()
+    lost = tuple(one for one in known if any(_related(Path(one), path) for path in paths))
+    _write(set(known) - set(lost))
+    return lost
+
+
+def _reaches(trusted: Path, folder: Path) -> bool:
+    return trusted == folder or (trusted in folder.parents and trusted not in _common())
+
+
+def _related(one: Path, other: Path) -> bool:
+    return one == other or one in other.parents or other in one.parents
+
+
+def _common() -> set[Path]:
+    """Folders that hold things of many authors: trust in one of them says nothing about folders in it."""
+    home = home_folder()
+    inside = (home / name for name in ("Downloads", "Desktop", "Documents"))
+    return {Path(home.anchor), home, home.parent, *inside, Path(tempfile.gettempdir()).resolve()}
 
 
 def _file() -> Path:
@@ -70,13 +113,8 @@ def _write(roots: set[str]) -> None:
 
 def _is_sample(path: Path) -> bool:
     """Whether the folder is the sample project, which is part of Landscope itself."""
-    try:
-        import landscope_resources
-    except ImportError:
+    found = importlib.util.find_spec("landscope_resources")
+    if found is None or not found.origin:
         return False
-    sample = (
-        (Path(landscope_resources.__file__).resolve().parent / "sample")
-        if landscope_resources.__file__
-        else None
-    )
-    return sample is not None and (path == sample or sample in path.parents)
+    sample = Path(found.origin).resolve().parent / "sample"
+    return path == sample or sample in path.parents
