@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from landscope.checkpoints.records import Storage, TensorRecord, TruncatedError, contiguous_stride
+from landscope.checkpoints.sniff import LONGEST_HEADER
 from landscope.checkpoints.wording import shown
 from landscope.contract.errors import CheckpointError
 
-_MAX_HEADER = 100 << 20
 _DTYPES = {
     "F64": ("float64", 64),
     "F32": ("float32", 32),
@@ -49,9 +49,9 @@ def read_safetensors(path: Path) -> tuple[dict[str, TensorRecord], dict[str, str
     with path.open("rb") as file:
         head = file.read(8)
         length = int.from_bytes(head, "little")
-        if len(head) < 8 or (length <= _MAX_HEADER and 8 + length > size):
+        if len(head) < 8 or (length <= LONGEST_HEADER and 8 + length > size):
             raise TruncatedError(f"{path.name}: truncated: still being written?")
-        if length > _MAX_HEADER:
+        if length > LONGEST_HEADER:
             raise CheckpointError(f"{path.name}: not a safetensors file (its header claims {length} bytes)")
         entries = _parsed(path, file.read(length))
     metadata = entries.pop("__metadata__", None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -22,8 +23,12 @@ Kind = Literal["zip", "legacy", "safetensors", "index", "distributed", "unusable
 DISTRIBUTED = ".metadata"
 """The file that makes a folder a checkpoint of torch.distributed.checkpoint."""
 LEGACY_MAGIC = 0x1950A86A20F9469CFC6C.to_bytes(10, "little")
-_NOT_WEIGHTS = ("optimizer", "scheduler", "rng_state", "random_states", "training_args", "scaler", "optim")
+_NOT_WEIGHTS = re.compile(
+    r"(optim(?:izer)?|scheduler|rng(?=_states?)|random(?=_states)|training_args|scaler)s?(?:_states?)?(?![a-z])"
+)
 _HEAD = 512
+LONGEST_HEADER = 100 << 20
+"""Most bytes of the header of a safetensors file."""
 _MAX_INDEX = 64 << 20
 
 
@@ -81,6 +86,8 @@ def sniff(path: Path) -> Sniffed:
 
 
 def _sniff_head(path: Path, head: bytes) -> Sniffed:
+    if _starts_with_header(head):  # first: the length of a header may look like the first bytes of a pickle
+        return Sniffed("safetensors")
     if head[:4] == b"PK\x03\x04" and not path.name.lower().endswith(".distcp"):
         return Sniffed("zip")  # what kind of archive is told by its members, when it is opened
     if LEGACY_MAGIC in head[:32]:
@@ -88,11 +95,15 @@ def _sniff_head(path: Path, head: bytes) -> Sniffed:
     reason = by_name(path.name) or by_content(path, head)
     if reason:
         return Sniffed("unusable", reason)
-    if head[8:9] == b"{" or path.name.lower().endswith(".safetensors"):
+    if path.name.lower().endswith(".safetensors"):
         return Sniffed("safetensors")
     if not path.name.lower().endswith(SUFFIXES):
         return Sniffed("ignored")
     return Sniffed("unusable", unknown(path, head))
+
+
+def _starts_with_header(head: bytes) -> bool:
+    return head[8:9] == b"{" and int.from_bytes(head[:8], "little") <= LONGEST_HEADER
 
 
 def holds_no_weights(name: str) -> str:
@@ -100,9 +111,8 @@ def holds_no_weights(name: str) -> str:
     stem = name.lower().split(".")[0]
     if stem.endswith("optim_states"):
         return "optimizer state only, no weights"
-    found = next((word for word in _NOT_WEIGHTS if stem.startswith(word)), "")
-    what = found.removesuffix("_states").removesuffix("_state").replace("_", " ")
-    return f"{what} state only, no weights" if found else only_a_part(name)
+    found = _NOT_WEIGHTS.match(stem)
+    return f"{found[1].replace('_', ' ')} state only, no weights" if found else only_a_part(name)
 
 
 def read_index(path: Path) -> dict[str, str]:

@@ -150,10 +150,28 @@ def test_that_files_of_others_are_passed_over(tmp_path, name):
         ("model-00001-of-00002.safetensors", "part 1 of 2"),
         ("model-00001-of-00001.safetensors", ""),
         ("model.pt", ""),
+        ("optim.pt", "optim state only"),
+        ("optimizer-120.pt", "optimizer state only"),
+        ("scaler_states_rank0.pt", "scaler state only"),
+        ("optimal.pt", ""),
+        ("optimized_model.pt", ""),
+        ("optimus_3.pth", ""),
+        ("scalernet.pt", ""),
+        ("schedulerless.pt", ""),
+        ("random_init.pt", ""),
     ],
 )
 def test_that_names_of_files_without_whole_weights_are_known(name, says):
     assert holds_no_weights(name).startswith(says) and bool(holds_no_weights(name)) == bool(says)
+
+
+@pytest.mark.parametrize("length", [640, 896, 1152, 1408, 0x8B1F, 0x800180])
+def test_that_the_length_of_a_header_is_no_format(tmp_path, length):
+    """Files whose first bytes, which count those of their header, are those of a pickle or a gzip archive."""
+    header = json.dumps({"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}).encode().ljust(length)
+    for name in ("model.safetensors", "model.bin", "model"):
+        (tmp_path / name).write_bytes(length.to_bytes(8, "little") + header + bytes(8))
+        assert read_header(tmp_path / name).kind == "safetensors"
 
 
 def safetensors(entries, size=8, extra=b""):
