@@ -173,8 +173,17 @@ def test_that_a_paused_plane_waits_and_then_finishes(client, tmp_path):
     assert isinstance(client.until(*ENDINGS)[-1].body, Done)
 
 
-def test_that_a_script_that_exits_the_process_is_seen_as_its_death(client, tmp_path):
-    client.send(plane(write_project(tmp_path, before="import os; os._exit(7)")))
+@pytest.mark.parametrize("ending", ["os._exit(7)", "os.abort()", "os.kill(os.getpid(), 9)"])
+def test_that_a_script_that_would_end_the_process_is_told_and_the_host_lives_on(client, tmp_path, ending):
+    spec = write_project(tmp_path, before=f"import os; {ending}")
+    for _ in range(2):
+        client.send(plane(spec))
+        failed = client.until(*ENDINGS)[-1].body
+        assert isinstance(failed, Failed) and "line 1: the script ended itself" in failed.sentence
+
+
+def test_that_a_crash_of_the_process_is_seen_as_its_death(client, tmp_path):
+    client.send(plane(write_project(tmp_path, before="import posix; posix._exit(7)")))
     with pytest.raises(AssertionError, match="the host ended"):
         client.until(*ENDINGS)
     assert client.process.wait(10) == 7

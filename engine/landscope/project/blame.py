@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from landscope.contract.errors import JobCancelled, LandscopeError, ScriptArgumentsError, ScriptError
 from landscope.project.definitions import import_root
+from landscope.project.process_end import outliving
 
 if TYPE_CHECKING:
     from torch import nn
@@ -38,7 +39,7 @@ def blaming(
     text: Callable[[], str] = str,
     model: nn.Module | None = None,
 ) -> Iterator[None]:
-    """Turn whatever the script raises into a ``ScriptError``.
+    """Turn whatever the script raises into a ``ScriptError``, and what would end the process, too.
 
     Args:
         owns: whether a source file belongs to the project.
@@ -51,7 +52,8 @@ def blaming(
         ScriptError: with the sentence, and the traceback in its details.
     """
     try:
-        yield
+        with outliving():
+            yield
     except (LandscopeError, JobCancelled):
         raise
     except KeyboardInterrupt:

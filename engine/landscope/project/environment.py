@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from landscope.project.printing import closed_input
-from landscope.project.process_state import SETTINGS, no_handler, put_settings, read_settings
+from landscope.project.process_state import SETTINGS, put_settings, read_settings
 
 _NUMERIC = ("dtype", "device")
 Randomness = tuple[Any, ...]
@@ -96,7 +96,6 @@ class Environment:
             "path": [*self._paths, *(entry for entry in host["path"] if entry not in self._paths)],
             "streams": (closed_input(), host["streams"][1], host["streams"][2]),
             "environ": {**host["environ"], "MPLBACKEND": "Agg", "PYTHONBREAKPOINT": "0"},
-            "signal": no_handler,
             "filters": [("default", None, Warning, None, 0)],
             "grad": True,
         }

@@ -8,7 +8,6 @@ import locale
 import logging
 import multiprocessing
 import os
-import signal
 import sys
 import threading
 import warnings
@@ -107,11 +106,6 @@ def _put_hooks(hooks: tuple[Any, Any]) -> None:
     sys.excepthook, threading.excepthook = hooks
 
 
-def no_handler(number: int, _handler: Any) -> Any:
-    """Stands in for ``signal.signal``: the process's signals are not the script's to handle."""
-    return signal.getsignal(number)
-
-
 SETTINGS: dict[str, _Setting] = {
     "folder": _Setting(_read_folder, _put_folder),
     "arguments": _Setting(lambda: list(sys.argv), lambda value: setattr(sys, "argv", list(value))),
@@ -132,7 +126,6 @@ SETTINGS: dict[str, _Setting] = {
     "logging": _Setting(_logging, _put_logging),
     "locale": _Setting(lambda: locale.setlocale(locale.LC_ALL), _put_locale),
     "hooks": _Setting(lambda: (sys.excepthook, threading.excepthook), _put_hooks),
-    "signal": _Setting(lambda: signal.signal, lambda value: setattr(signal, "signal", value)),
     "printing": _Setting(lambda: builtins.print, lambda value: setattr(builtins, "print", value)),
     "depth": _Setting(sys.getrecursionlimit, sys.setrecursionlimit),
     "collecting": _Setting(gc.isenabled, lambda on: gc.enable() if on else gc.disable()),

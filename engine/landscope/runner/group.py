@@ -10,7 +10,10 @@ import contextlib
 import os
 import signal
 import sys
-from signal import signal as set_handler  # a running script has another signal.signal
+from os import _exit  # a running script has others of these in its modules
+from signal import signal as set_handler
+
+_killpg = getattr(os, "killpg", None)
 
 
 def begin() -> None:
@@ -22,16 +25,16 @@ def begin() -> None:
 
 def end_children() -> None:
     """Ask the other processes of the group to end. Only in the main thread, right before this one ends."""
-    if sys.platform != "win32" and _is_head():
+    if _killpg and _is_head():
         set_handler(signal.SIGTERM, signal.SIG_IGN)
-        os.killpg(0, signal.SIGTERM)
+        _killpg(0, signal.SIGTERM)
 
 
 def end_at_once() -> None:
     """End the whole group and this process, from any thread."""
-    if sys.platform != "win32" and _is_head():
-        os.killpg(0, signal.SIGKILL)
-    os._exit(1)
+    if _killpg and _is_head():
+        _killpg(0, signal.SIGKILL)
+    _exit(1)
 
 
 def _is_head() -> bool:

@@ -17,6 +17,7 @@ import threading
 import traceback
 import warnings
 from collections import deque
+from os import _exit  # a running script has another one
 from typing import BinaryIO
 
 import landscope
@@ -181,7 +182,7 @@ class Host:
         self._worker.join(_LEAVING_S)
         self._writer.close()
         group.end_children()
-        os._exit(0)
+        _exit(0)
 
 
 def _hello(role: str) -> Hello:
