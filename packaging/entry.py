@@ -21,7 +21,7 @@ def main() -> int:
         return host(sys.argv[1:])
     from landscope.cli.main import main as command_line
 
-    return command_line(sys.argv[1:])
+    return command_line()
 
 
 if __name__ == "__main__":

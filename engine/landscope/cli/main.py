@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import landscope
+from landscope.cli.leaving import leave_in_time
 from landscope.contract.errors import LandscopeError, OptionError
 from landscope.contract.plan import ANALYSES
 
@@ -30,8 +31,19 @@ _INSTALL_WINDOW = 'The window is not installed; run: pip install "landscope[app]
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the command line; returns the exit code."""
+    """Run the command line; returns the exit code.
+
+    Without ``argv`` it is the whole program, which then ends in two seconds at the latest.
+    """
     words = sys.argv[1:] if argv is None else argv
+    code = _answered(words)
+    if argv is None and words[:1] == ["run"]:
+        leave_in_time(code)
+    return code
+
+
+def _answered(words: list[str]) -> int:
+    """What the words ask for, and every error as a sentence."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # file names may hold anything
     try:
