@@ -72,7 +72,7 @@ SAYS = {
     "46_loss_only_in_train_mode": ["train mode"],
     "53_dataparallel_model": ["inside DataParallel"],
     "57_compiled_model": ["without compilation", "removed prefix _orig_mod."],
-    "59_identical_checkpoints": ["have identical weights", "copies", "same weights as epoch_0.pt"],
+    "59_identical_checkpoints": ["have identical weights", "must be copied", "same weights as epoch_0.pt"],
 }
 """What a person has to be told: in a notice, a note or a reason. Cases that are not here need no word."""
 

@@ -15,7 +15,13 @@ from landscope.checkpoints.identity import Fingerprint, fingerprint
 from landscope.checkpoints.order import Placed, in_order
 from landscope.contract.deltas import CheckpointInfo, RunListed
 
-_SAME = "same weights as"
+SAME = "same weights as"
+"""How the note begins at a file that holds the weights of the one before it."""
+IDENTICAL = (
+    "All checkpoints of {} have identical weights; if they were kept in a list while training, each "
+    "state_dict() must be copied (copy.deepcopy) when it is taken."
+)
+"""What that means where it is so at every file; wants the run."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +35,7 @@ class Listing:
     def all_identical(self) -> bool:
         """Whether there are several checkpoints and all hold the same weights."""
         infos = self.listed.checkpoints
-        return len(infos) > 1 and all(_SAME in "; ".join(info.notes) for info in infos[1:])
+        return len(infos) > 1 and all(SAME in "; ".join(info.notes) for info in infos[1:])
 
 
 def without(listed: RunListed, unreadable: Mapping[str, str]) -> RunListed:
@@ -83,6 +89,6 @@ def _say_identical(
     noted = infos[:1]
     for before, info in itertools.pairwise(infos):
         if prints[info.name] is not None and prints[info.name] == prints[before.name]:
-            info = with_changes(info, notes=(*info.notes, f"{_SAME} {before.name}"))
+            info = with_changes(info, notes=(*info.notes, f"{SAME} {before.name}"))
         noted.append(info)
     return noted

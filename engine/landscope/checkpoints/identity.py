@@ -35,9 +35,9 @@ def sha256_of(parts: Iterable[Part]) -> str:
 
 
 def fingerprint(tensors: Mapping[str, Weights]) -> Fingerprint | None:
-    """A value that is equal for equal weights; None where some bytes have no known checksum."""
+    """A value that is equal for equal weights; None where there are none or some have no known checksum."""
     rows = [_one(name, tensor) for name, tensor in tensors.items()]
-    return None if None in rows else tuple(sorted(row for row in rows if row is not None))
+    return None if None in rows or not rows else tuple(sorted(row for row in rows if row is not None))
 
 
 def _one(name: str, tensor: Weights) -> tuple[str, str, tuple[int, ...], int, int] | None:

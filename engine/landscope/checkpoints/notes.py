@@ -48,6 +48,6 @@ def _on_tensors(fit: Fit, reference: Reference) -> Iterator[str]:
     if fit.missing_buffers:
         buffers = counted(len(fit.missing_buffers), "buffer")
         yield f"{buffers} missing, kept from the model: {some(fit.missing_buffers)}"
-    if fit.unused:
+    if fit.unused and reference.parameters:  # a model without any ignores everything, and says so
         unused = counted(len(fit.unused), "entry")
         yield f"{unused} that the model does not have ignored: {some(fit.unused)}"

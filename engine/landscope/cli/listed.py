@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
 
+from landscope.checkpoints.arrange import IDENTICAL, SAME
+from landscope.checkpoints.wording import some
 from landscope.contract.deltas import RunListed
-from landscope.contract.events import Notice
+from landscope.contract.events import Level, Notice
 
 _MOST = 20
-Level = Literal["info", "warning", "error"]
 
 
 class Listings:
@@ -35,9 +35,20 @@ def _sentences(listed: RunListed) -> Iterator[tuple[Level, str]]:
         yield "warning", _ended(f"{listed.run}: {info.name} {done}: {info.reason or 'still being written'}")
     if len(listed.others) > _MOST:
         yield "warning", f"{listed.run}: {len(listed.others) - _MOST} more files skipped."
+    yield from _on_identical(listed)
     for note, about in list(_notes(listed).items())[:_MOST]:
         one = f" {about[0]}:" if len(about) == 1 else ""
         yield "info", _ended(f"{listed.run}:{one} {note}{'' if one else f' ({len(about)} checkpoints)'}")
+
+
+def _on_identical(listed: RunListed) -> Iterator[tuple[Level, str]]:
+    """One sentence for all files that hold the weights of the one before them."""
+    same = [info.name for info in listed.checkpoints if any(map(_says_identical, info.notes))]
+    if same and len(same) == len(listed.checkpoints) - 1:
+        yield "warning", IDENTICAL.format(listed.run)
+    elif same:
+        counted = f"{_counted(len(same), 'checkpoint')} {'has' if len(same) == 1 else 'have'}"
+        yield "info", f"{listed.run}: {counted} the weights of the one before it ({some(same)})."
 
 
 def _notes(listed: RunListed) -> dict[str, list[str]]:
@@ -45,8 +56,13 @@ def _notes(listed: RunListed) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for info in listed.checkpoints:
         for note in info.notes:
-            found.setdefault(note, []).append(info.name)
+            if not _says_identical(note):
+                found.setdefault(note, []).append(info.name)
     return found
+
+
+def _says_identical(note: str) -> bool:
+    return note.startswith(SAME)
 
 
 def _ended(sentence: str) -> str:

@@ -214,7 +214,7 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--trust", action="store_true", help="the code of this folder may run, now and later")
     told = parser.add_mutually_exclusive_group()
     told.add_argument("--quiet", action="store_true", help="only errors")
-    told.add_argument("-v", "--verbose", action="store_true", help="errors with their details: tracebacks")
+    told.add_argument("-v", "--verbose", action="store_true", help="warnings, and errors with their details")
 
 
 if __name__ == "__main__":

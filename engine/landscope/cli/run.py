@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import shlex
 from pathlib import Path
 from typing import Any
 
+from landscope.checkpoints.wording import counted, some
 from landscope.cli.chosen import chosen_project
 from landscope.cli.interrupt import interruptible
 from landscope.cli.listed import Listings
 from landscope.cli.output import check_output
 from landscope.cli.progress import Face, face
+from landscope.cli.warned import warnings_logged
 from landscope.contract.deltas import RunListed
 from landscope.contract.errors import OptionError, SessionError
 from landscope.contract.events import Cancelled, Event, Failed, Notice, Partial
 from landscope.contract.job import AnyJob, CancelToken, LineJob, ListJob, PlaneJob
 from landscope.contract.options import ProjectSpec
 from landscope.contract.plan import ANALYSES, plan
+from landscope.project.find import find_scripts
 from landscope.project.spec import run_names
 from landscope.runner.bench import Bench
 from landscope.runner.catalogue import title
@@ -32,6 +36,10 @@ _UNTRUSTED = (
 _NO_SCRIPT = (
     "{root} holds no script with build_model() and build_data(): only distances were measured. "
     "Name the script itself (--script), or run landscope new-script {root}."
+)
+_SEVERAL = (
+    "{root} holds {scripts} that could be meant ({names}): only distances were measured. "
+    "Choose one, such as --script {first}."
 )
 _KEPT = "Nothing is lost: landscope recover -o FILE saves what was measured."
 
@@ -50,6 +58,7 @@ def run(options: argparse.Namespace) -> int:
             contextlib.suppress(KeyboardInterrupt),
             interruptible(token),
             face(options.quiet, options.verbose) as shown,
+            warnings_logged(recorder, shown=options.verbose),
         ):
             work = _Work(spec, recorder, shown, token, runs)
             failed = work.do(plan(spec, runs, only))
@@ -82,6 +91,7 @@ class _Work:
         self._bench = Bench(remember_failures=True)
         self._listings = Listings()
         self._failures: set[str] = set()
+        self._warned: set[str] = set()
 
     def do(self, jobs: list[tuple[str, AnyJob]]) -> bool:
         """Run every job, a failing one does not stop the rest; True if any failed."""
@@ -100,22 +110,28 @@ class _Work:
         """Say why there are only distances; True if more was ``asked`` for or the script may not run."""
         if only == ("distance",) or (self._spec.script and self._spec.trusted):
             return False
-        sentence = (_UNTRUSTED if self._spec.script else _NO_SCRIPT).format(
-            script=self._spec.script, root=self._spec.root
-        )
-        self._say(Notice(level="warning", sentence=sentence))
+        self._say(Notice(level="warning", sentence=_why_only_distances(self._spec)))
         return asked or bool(self._spec.script)
 
     def _one(self, name: str, job: AnyJob) -> bool:
         ending: Any = None
         for event in run_job(name, job, self._bench, self._token):
-            self._recorder.take(event)
-            self._shown.show(self._shorter(event))
+            self._tell(event)
             ending = event.body
             if isinstance(ending, Partial) and isinstance(ending.delta, RunListed):
                 for notice in self._listings.news(ending.delta):
-                    self._shown.show(Event(name, notice))
+                    self._tell(Event(name, notice))
         return isinstance(ending, Failed | Cancelled)
+
+    def _tell(self, event: Event) -> None:
+        """Record and show an event; a warning in the same words only once."""
+        body = event.body
+        if isinstance(body, Notice) and body.level == "warning":
+            if body.sentence in self._warned:
+                return
+            self._warned.add(body.sentence)
+        self._recorder.take(event)
+        self._shown.show(self._shorter(event))
 
     def _shorter(self, event: Event) -> Event:
         """A failure that was told before is told in a few words."""
@@ -127,9 +143,18 @@ class _Work:
         return event
 
     def _say(self, notice: Notice) -> None:
-        event = Event("", notice)
-        self._recorder.take(event)
-        self._shown.show(event)
+        self._tell(Event("", notice))
+
+
+def _why_only_distances(spec: ProjectSpec) -> str:
+    if spec.script:
+        return _UNTRUSTED.format(script=spec.script)
+    scripts = find_scripts(spec.root)
+    if not scripts:
+        return _NO_SCRIPT.format(root=spec.root)
+    names = some([str(Path(script).relative_to(spec.root)) for script in scripts])
+    first = shlex.quote(scripts[0])
+    return _SEVERAL.format(root=spec.root, scripts=counted(len(scripts), "script"), names=names, first=first)
 
 
 def too_few(job: AnyJob, session: Session) -> str:

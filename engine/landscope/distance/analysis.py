@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
+from landscope.checkpoints.arrange import IDENTICAL
 from landscope.checkpoints.discover import list_files
 from landscope.contract.deltas import (
     CheckpointInfo,
@@ -96,7 +97,7 @@ class _Walk:
             for k in np.flatnonzero(~self._moved):
                 flags[k].append("frozen")
             if not self._moved.any():
-                yield Notice(level="warning", sentence=_IDENTICAL.format(self._run))
+                yield Notice(level="warning", sentence=IDENTICAL.format(self._run))
         for k in np.flatnonzero(self._nonfinite):
             flags[k].append("nonfinite")
         if flags != frame.flags():
@@ -191,9 +192,3 @@ class _Walk:
 
     def _progress(self, done: float, checkpoint: str) -> Progress:
         return Progress(done=done, total=self._total, eta_s=self._pace.eta_s(done), what=checkpoint)
-
-
-_IDENTICAL = (
-    "All checkpoints of {} hold identical weights; if they were collected in a list while training, "
-    "each state_dict needs a copy (copy.deepcopy) when it is taken."
-)

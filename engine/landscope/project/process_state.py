@@ -102,8 +102,8 @@ def _put_locale(name: str) -> None:
         locale.setlocale(locale.LC_ALL, name)
 
 
-def _put_hooks(hooks: tuple[Any, Any]) -> None:
-    sys.excepthook, threading.excepthook = hooks
+def _put_hooks(hooks: tuple[Any, Any, Any]) -> None:
+    sys.excepthook, threading.excepthook, warnings.showwarning = hooks
 
 
 SETTINGS: dict[str, _Setting] = {
@@ -125,7 +125,7 @@ SETTINGS: dict[str, _Setting] = {
     "anomaly": _Setting(torch.is_anomaly_enabled, torch.autograd.set_detect_anomaly),
     "logging": _Setting(_logging, _put_logging),
     "locale": _Setting(lambda: locale.setlocale(locale.LC_ALL), _put_locale),
-    "hooks": _Setting(lambda: (sys.excepthook, threading.excepthook), _put_hooks),
+    "hooks": _Setting(lambda: (sys.excepthook, threading.excepthook, warnings.showwarning), _put_hooks),
     "printing": _Setting(lambda: builtins.print, lambda value: setattr(builtins, "print", value)),
     "depth": _Setting(sys.getrecursionlimit, sys.setrecursionlimit),
     "collecting": _Setting(gc.isenabled, lambda on: gc.enable() if on else gc.disable()),

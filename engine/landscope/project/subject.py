@@ -10,7 +10,7 @@ import msgspec
 import torch
 from torch import Tensor, nn
 
-from landscope.checkpoints.arrange import Listing, without
+from landscope.checkpoints.arrange import IDENTICAL, Listing, without
 from landscope.checkpoints.discover import list_files
 from landscope.checkpoints.facts import Part
 from landscope.checkpoints.identity import sha256_of
@@ -18,7 +18,7 @@ from landscope.checkpoints.match import Matched, Reference
 from landscope.checkpoints.read import check_bytes, load_tensors, load_value, stream_tensors
 from landscope.contract.deltas import RunListed
 from landscope.contract.errors import CheckpointError
-from landscope.contract.events import Notice
+from landscope.contract.events import Level, Notice
 from landscope.contract.options import ProjectSpec
 from landscope.project.batches import copied
 from landscope.project.data import FrozenData
@@ -175,9 +175,9 @@ class Subject:
         """Forget the script's modules."""
         self.script.close()
 
-    def _notice(self, sentence: str) -> None:
+    def _notice(self, sentence: str, level: Level = "info") -> None:
         if all(notice.sentence != sentence for notice in self.notices):
-            self.notices.append(Notice(level="info", sentence=sentence))
+            self.notices.append(Notice(level=level, sentence=sentence))
 
     def _prepared(self, say: Say) -> nn.Module:
         first = copied(self.data.batches(self.data.splits[0])[0].value)
@@ -192,11 +192,8 @@ class Subject:
         listing = list_files(
             self.folder, run=self.run, reference=Reference.of(self.model), wanted=self.project.weights
         )
-        if listing.all_identical and _parameters(self.model):
-            self._notice(
-                f"All checkpoints of {self.run} have identical weights: were references to one "
-                f"state_dict() kept, instead of copies?"
-            )
+        if listing.all_identical:
+            self._notice(IDENTICAL.format(self.run), "warning")
         return listing
 
     def _try_out(self) -> bool:

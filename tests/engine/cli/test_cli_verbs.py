@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -131,6 +132,39 @@ def test_that_a_folder_without_a_script_gives_distances_and_says_why_no_more(pro
     assert run(root, tmp_path / "s.h5") == 0
     assert "only distances were measured" in capsys.readouterr().err
     assert run(root, tmp_path / "s.h5", "--only", "plane") == 2
+
+
+def test_that_several_possible_scripts_are_named_with_the_way_to_choose(project, tmp_path, capsys):
+    root = project(name="train_a.py")
+    (root / "train b.py").write_text(textwrap.dedent(SCRIPT))
+    assert run(root, tmp_path / "s.h5") == 0
+    said = capsys.readouterr().err
+    assert "holds 2 scripts that could be meant (train b.py, train_a.py)" in said
+    assert f"--script '{root / 'train b.py'}'" in said
+
+
+def test_that_identical_checkpoints_are_told_once(project, tmp_path, capsys):
+    root = project(checkpoints=1)
+    for k in range(1, 4):
+        shutil.copy(root / "run" / "step_0.pt", root / "run" / f"step_{k}.pt")
+    assert run(root, tmp_path / "s.h5", "--trust", "--only", "losses,distance") == 0
+    said = capsys.readouterr().err
+    assert said.count("identical") == 1 and "must be copied" in said
+    assert "same weights" not in said
+    torch.save(torch.nn.Linear(4, 2).state_dict(), root / "run" / "step_4.pt")
+    assert run(root, tmp_path / "s.h5", "--only", "losses,distance") == 0
+    said = capsys.readouterr().err
+    assert "3 checkpoints have the weights of the one before it (step_1.pt, step_2.pt, step_3.pt)" in said
+
+
+def test_that_warnings_of_libraries_are_in_the_log_and_prints_are_shown(project, tmp_path, capsys):
+    root = project("import warnings; warnings.warn('old'); print('mine')\n" + textwrap.dedent(SCRIPT))
+    assert run(root, tmp_path / "s.h5", "--trust", "--only", "losses") == 0
+    said = capsys.readouterr()
+    assert "mine" in said.out and "old" not in said.err
+    assert any("old" in line.sentence for line in read(tmp_path / "s.h5").log)
+    assert run(root, tmp_path / "s.h5", "--only", "losses", "--verbose") == 0
+    assert "UserWarning: old" in capsys.readouterr().err
 
 
 def test_that_a_script_without_checkpoints_is_said(project, tmp_path, capsys):

@@ -274,7 +274,7 @@ logging.basicConfig(level=1)
 logging.disable(50)
 signal.signal(signal.SIGINT, signal.SIG_IGN)
 builtins.print = lambda *_words, **_how: None
-sys.excepthook = threading.excepthook = print
+sys.excepthook = threading.excepthook = warnings.showwarning = print
 sys.setrecursionlimit(5000)
 gc.disable()
 torch.backends.cudnn.deterministic = True
@@ -310,7 +310,7 @@ def surroundings():
         "start": multiprocessing.get_start_method(allow_none=True),
         "logging": (logging.root.level, list(logging.root.handlers), logging.root.manager.disable),
         "signals": (signal.signal, signal.getsignal(signal.SIGINT)),
-        "hooks": (sys.excepthook, threading.excepthook, builtins.print),
+        "hooks": (sys.excepthook, threading.excepthook, warnings.showwarning, builtins.print),
         "python_itself": (sys.getrecursionlimit(), gc.isenabled()),
         "cudnn": torch.backends.cudnn.deterministic,
     }
@@ -439,3 +439,15 @@ def test_that_the_run_is_told_to_build_model(project):
 def test_that_every_failure_is_of_the_one_family(project):
     with pytest.raises(LandscopeError):
         load_script(Path(project().root) / "missing.py")
+
+
+def test_that_files_say_no_nonsense_of_a_model_without_parameters(project):
+    spec = project(checkpoints=3)
+    without = (
+        Path(spec.script).read_text().replace("return nn.Sequential", "return nn.Flatten() or nn.Sequential")
+    )
+    Path(spec.script).write_text(without)
+    subject = open_subject(spec, "one")
+    assert len(subject.names) == 3 and any("no parameters" in notice.sentence for notice in subject.notices)
+    assert not any("identical" in notice.sentence for notice in subject.notices)
+    assert not any("same weights" in n or "ignored" in n for i in subject.listed.checkpoints for n in i.notes)
