@@ -34,17 +34,22 @@ def describe(path: Path, *, check: int = 0) -> FileFacts:
             their checksums and to know those of files that state none.
     """
     try:
-        before = Part.of(path)
+        return _told(path, check)
+    except OSError as error:
+        return FileFacts(state="skipped", reason=f"cannot be read ({error.strerror or error})")
+
+
+def _told(path: Path, check: int) -> FileFacts:
+    before = Part.of(path)
+    try:
         facts = _described(path, before, check)
-        return facts if Part.of(path) == before else _refused(path, "waiting", "still being written")
     except TruncatedError as error:
         recent = time.time() - path.stat().st_mtime < SETTLED_S
         return _refused(path, "waiting" if recent else "skipped", error.sentence)
     except CheckpointError as error:
         short = isinstance(error.__cause__, MemoryError)
         return _refused(path, "skipped", TOO_LARGE if short else error.sentence)
-    except OSError as error:
-        return FileFacts(state="skipped", reason=f"cannot be read ({error.strerror or error})")
+    return facts if Part.of(path) == before else _refused(path, "waiting", "still being written")
 
 
 def _refused(path: Path, state: Literal["waiting", "skipped"], sentence: str) -> FileFacts:

@@ -171,9 +171,13 @@ class Packer:
         """The mappings as they travel.
 
         Raises:
-            CheckpointError: they hold more array data than may travel.
+            CheckpointError: they hold more array data than may travel, or names that cannot.
         """
-        return msgspec.Raw(_encoder.encode([self._set(candidate) for candidate in candidates]))
+        rows = [self._set(candidate) for candidate in candidates]
+        try:
+            return msgspec.Raw(_encoder.encode(rows))
+        except UnicodeEncodeError as error:  # half a pair of surrogates, which no text has
+            raise CheckpointError("has names that are no text") from error
 
     def _set(self, candidate: Candidate) -> WeightSet:
         """One mapping as rows.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from landscope.checkpoints.facts import FileFacts
-from landscope.checkpoints.mappings import Candidate, Weights
+from landscope.checkpoints.mappings import AVERAGES, Candidate, Weights
 from landscope.checkpoints.match import Matched, Reference, choose, match
 from landscope.checkpoints.names import bare_names, plain_parametrisation
 from landscope.checkpoints.plain import LeftAlone
@@ -109,11 +109,12 @@ def _layout(matched: Matched, places: list[Storage]) -> _Layout | None:
 def _likeliest(candidates: tuple[Candidate, ...], wanted: str) -> Matched:
     """The set to take without a model, its names as the bare model has them."""
     chosen, sets = choose(candidates, wanted)
-    bare, removed = bare_names(chosen.tensors)
-    notes = tuple(f"removed prefix {prefix}" for prefix in removed)
-    where = (f"weights taken from '{chosen.path}'",) if chosen.path else ()
-    named = {plain_parametrisation(bare[name]): tensor for name, tensor in chosen.tensors.items()}
-    return Matched(named, {}, (*where, *notes), sets)
+    bare, removed = bare_names(name for name in chosen.tensors if name != AVERAGES)
+    notes = [f"weights taken from '{chosen.path}'"] if chosen.path else []
+    notes += [f"removed prefix {prefix}" for prefix in removed]
+    notes += ["these are averaged weights"] if chosen.is_average else []
+    named = {plain_parametrisation(short): chosen.tensors[name] for name, short in bare.items()}
+    return Matched(named, {}, tuple(notes), sets)
 
 
 def _without_foreign_state(matched: Matched) -> Matched:

@@ -15,13 +15,14 @@ from landscope.checkpoints.progress import find_progress as find_progress
 from landscope.checkpoints.rebuilt import without_data
 from landscope.checkpoints.records import TensorRecord
 from landscope.checkpoints.stored_tensors import Weights as Weights
-from landscope.checkpoints.stored_tensors import as_tensor, module_tensors
+from landscope.checkpoints.stored_tensors import LONGEST_NAME, as_tensor, module_tensors
 from landscope.checkpoints.wording import shown, some
 
 _MAX_DEPTH = 8
 _MAX_VISITS = 200_000
 _MAX_ENTRIES = 200_000
 _LONGEST_KEY = 100
+_LARGEST_KEY = 1 << 63
 _MOST_IN_A_LIST = 1000
 _NOT_MODELS = re.compile(
     r"(^|_)(optim\w*|opts?|sched\w*|lr_\w*sched\w*|\w*scaler|scaler_\w+|rng\w*|\w*rng_states?\w*|criterion"
@@ -37,7 +38,10 @@ _AVERAGED = re.compile(
     r"|(?<![A-Z])(EMA|SWA)(?![A-Z]{2})|(?<=[a-z])(Ema|Swa)(?![a-z])|[Aa]verag|[Ss]hadow"
 )
 _PREFERRED = ("state_dict", "model_state_dict", "model_state", "model", "module", "net", "network", "weights")
+_LAYERS = re.compile(r"(^|\.)(weight|bias)")
 _JOINT = " + "
+AVERAGES = "n_averaged"
+"""Where torch's averages of models count what went into them."""
 _DEEPSPEED = frozenset(("ds_version", "ds_config", "param_shapes", "dp_world_size", "mp_world_size"))
 
 
@@ -58,12 +62,17 @@ class Candidate:
     @property
     def is_average(self) -> bool:
         """Whether it is a moving average of the weights: its name or torch's count of averages says so."""
-        return is_average(self.path) or "n_averaged" in self.tensors
+        return is_average(self.path) or AVERAGES in self.tensors
 
     @property
     def is_joint(self) -> bool:
         """Whether it puts together mappings that the file keeps apart (encoder and decoder, say)."""
         return _JOINT in self.path
+
+    @property
+    def is_loose(self) -> bool:
+        """Whether no name is that of a layer's tensor: perhaps data, such as a buffer of samples."""
+        return not any(_LAYERS.search(name) for name in self.tensors)
 
     @property
     def is_stray(self) -> bool:
@@ -101,7 +110,7 @@ def find_mappings(header: Header) -> tuple[Candidate, ...]:
     return tuple(sorted([*found, *_joint(found)], key=_rank))
 
 
-def _rank(candidate: Candidate) -> tuple[bool, bool, bool, int, int]:
+def _rank(candidate: Candidate) -> tuple[bool, bool, bool, int, bool, int]:
     last = candidate.path.rsplit(".", 1)[-1]
     usual = _PREFERRED.index(last) if last in _PREFERRED else len(_PREFERRED)
     return (
@@ -109,6 +118,7 @@ def _rank(candidate: Candidate) -> tuple[bool, bool, bool, int, int]:
         candidate.is_stray,
         candidate.is_average,
         usual if candidate.path else -1,
+        candidate.is_loose,
         -elements(candidate),
     )
 
@@ -141,7 +151,9 @@ def _may_lead_on(key: Any, value: Any) -> bool:
     """Whether weights may lie below an entry, told by its type and name."""
     if not isinstance(value, (dict, list, tuple, Foreign)) or not isinstance(key, (str, int)):
         return False
-    return isinstance(key, int) or not _NOT_MODELS.search(key[:_LONGEST_KEY])
+    if isinstance(key, int):
+        return abs(key) < _LARGEST_KEY
+    return not _NOT_MODELS.search(key[:_LONGEST_KEY])
 
 
 def _is_optimizer(node: Any) -> bool:
@@ -158,7 +170,7 @@ def _as_candidate(path: str, children: list[tuple[Any, Any]]) -> Candidate | Non
     tensors: dict[str, Weights] = {}
     extras: dict[str, Any] = {}
     for key, value in children:
-        if isinstance(key, str):
+        if isinstance(key, str) and len(key) <= LONGEST_NAME:
             tensor = as_tensor(value)
             if tensor is None:
                 extras[key] = value

@@ -21,7 +21,7 @@ __all__ = ["AVERAGED", "Matched", "Reference", "choose", "match"]
 AVERAGED = "averaged"
 """The word that asks for the moving average of the weights, whatever a file calls it."""
 _TOP = "top level"
-_PLAUSIBLE_SHARE = 0.1
+_PLAUSIBLE_PART = 10
 _MOST_TRIED = 64
 _MOST_NEAR = 8
 
@@ -108,9 +108,8 @@ def choose(candidates: Iterable[Candidate], wanted: str = "") -> tuple[Candidate
     found = [one for one in apart if not all(map(is_integer, one.tensors.values()))]
     if not found:
         raise CheckpointError(f"The file: {'only integers, ' if apart else ''}no weights found")
-    enough = _PLAUSIBLE_SHARE * max(map(elements, found))
-    likely = [c for c in found if c is found[0] or (elements(c) >= enough and not c.is_stray)]
     chosen = found[0]
+    likely = _likely(found)
     if wanted:
         asked = [c for c in found if _answers(c.path, c.is_average, wanted)]
         if not asked:
@@ -121,6 +120,13 @@ def choose(candidates: Iterable[Candidate], wanted: str = "") -> tuple[Candidate
         raise CheckpointError(f"The file: {why}")
     names = tuple(dict.fromkeys(c.path or _TOP for c in (chosen, *likely)))
     return chosen, names if len(names) > 1 else ()
+
+
+def _likely(found: list[Candidate]) -> list[Candidate]:
+    """The first and what may be meant as well: of some size, no tables of data beside networks."""
+    alike = [c for c in found if not c.is_stray and c.is_loose <= found[0].is_loose]
+    most = max(map(elements, alike), default=0)
+    return [found[0], *(c for c in alike if c is not found[0] and elements(c) * _PLAUSIBLE_PART >= most)]
 
 
 def _distinct(fits: list[Fit]) -> list[Fit]:

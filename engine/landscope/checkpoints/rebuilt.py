@@ -115,6 +115,8 @@ def _view(
     if sizes is None or steps is None or _sizes((start,)) is None:
         return without_data("has an impossible shape")
     place = locate(stored.key)
+    if place is None:
+        return without_data("has no bytes in the file: it was not saved whole, save it again", shape)
     return TensorRecord(dtype or stored.dtype, sizes, steps, place, start + stored.offset, **more)
 
 
@@ -140,21 +142,26 @@ def _quantised(
     locate: Locate, stored: Any, start: Any, shape: Any, stride: Any, scheme: Any, *_rest: Any
 ) -> Any:
     """Integers with scale and zero point, one for all or one per channel."""
-    how = _quantisation(scheme)
+    how = _quantisation(scheme, _sizes(shape) or ())
     if how is None:
         return without_data("is quantised in a way that is not known; save the float weights", shape)
     return _view(locate, stored, start, shape, stride, quantised=how)
 
 
-def _quantisation(scheme: Any) -> Quantised | None:
+def _quantisation(scheme: Any, shape: tuple[int, ...]) -> Quantised | None:
     if not isinstance(scheme, tuple) or len(scheme) not in (3, 4):
         return None
     scale, zero = scheme[1:3]
     if len(scheme) == 3:
-        numbers = isinstance(scale, (int, float)) and isinstance(zero, int)
-        return Quantised(float(scale), int(zero)) if numbers else None
-    records = isinstance(scale, TensorRecord) and isinstance(zero, TensorRecord)
-    return Quantised(scale, zero, scheme[3]) if records and _sizes(scheme[3:]) is not None else None
+        numbers = isinstance(scale, float) and type(zero) is int and abs(zero) < _LARGEST
+        return Quantised(scale, zero) if numbers else None
+    axis = scheme[3]
+    per_channel = _sizes((axis,)) and axis < len(shape) and _are_numbers((scale, zero), shape[axis])
+    return Quantised(scale, zero, axis) if per_channel else None
+
+
+def _are_numbers(tensors: tuple[Any, ...], count: int) -> bool:
+    return all(isinstance(t, TensorRecord) and t.shape == (count,) and not t.quantised for t in tensors)
 
 
 def _meta(_locate: Locate, dtype: Any, shape: Any, _stride: Any, *_rest: Any) -> Any:

@@ -33,6 +33,7 @@ ITEM_SIZES = {
     "float8_e8m0fnu": 1,
 }
 """Bytes per element of every dtype that is read, by torch's name for it."""
+_MOST_ELEMENTS = 1 << 62
 
 
 class TruncatedError(CheckpointError):
@@ -45,7 +46,7 @@ class Storage:
 
     Attributes:
         file: the file that holds it. offset, size: bytes. crc: CRC-32 if the file states one.
-        swap: bytes of one element to reverse (files written on a big-endian machine), 1 = none.
+        swapped: whether elements are stored with their bytes reversed (on a big-endian machine).
     """
 
     file: Path
@@ -127,7 +128,8 @@ def _problem(dtype: str, shape: tuple[int, ...], stride: tuple[int, ...], start:
     item = ITEM_SIZES.get(dtype)
     if item is None:
         return f"has the type {dtype}, which cannot be read; save float weights"
-    if len(shape) != len(stride) or min((*shape, *stride, start), default=0) < 0:
+    fits = math.prod(max(n, 1) for n in shape) < _MOST_ELEMENTS  # empty tensors have strides, too
+    if len(shape) != len(stride) or min((*shape, *stride, start), default=0) < 0 or not fits:
         return "has an impossible shape"
     elements = math.prod(shape)
     last = start + sum((n - 1) * s for n, s in zip(shape, stride, strict=True))

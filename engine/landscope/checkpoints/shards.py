@@ -7,7 +7,7 @@ from pathlib import Path, PureWindowsPath
 from typing import TYPE_CHECKING, Any
 
 from landscope.checkpoints.sniff import read_index
-from landscope.checkpoints.wording import shown
+from landscope.checkpoints.wording import counted, shown
 from landscope.contract.errors import CheckpointError
 
 if TYPE_CHECKING:
@@ -27,9 +27,12 @@ def read_sharded(path: Path, read: Callable[[Path], Header]) -> tuple[dict[str, 
         shards = read_index(path)
     except ValueError as error:
         raise CheckpointError(f"{path.name}: {shown(str(error))}") from error
+    named: dict[str, list[str]] = {}
+    for name, shard in shards.items():
+        named.setdefault(shard, []).append(name)
     tree: dict[str, Any] = {}
     refused: list[str] = []
-    for shard in sorted(set(shards.values())):
+    for shard, names in sorted(named.items()):
         header = read(_shard_path(path, shard))
         found = header.tree if isinstance(header.tree, dict) else {}
         twice = tree.keys() & found.keys()
@@ -37,15 +40,17 @@ def read_sharded(path: Path, read: Callable[[Path], Header]) -> tuple[dict[str, 
             raise CheckpointError(f"{path.name}: {shown(min(map(str, twice)))} is in two shards; refused")
         tree.update(found)
         refused.extend(header.refused)
-        _check_complete(path, shard, shards, found)
+        _check_complete(path, shard, names, found)
     return tree, tuple(dict.fromkeys(refused))
 
 
-def _check_complete(path: Path, shard: str, shards: dict[str, str], found: dict[str, Any]) -> None:
-    missing = [name for name, place in shards.items() if place == shard and name not in found]
+def _check_complete(path: Path, shard: str, names: list[str], found: dict[str, Any]) -> None:
+    missing = [name for name in names if name not in found]
     if missing:
-        what = f"{len(missing)} tensors are not in their shard {shown(shard)!r}, first {shown(missing[0])!r}"
-        raise CheckpointError(f"{path.name}: {what}")
+        raise CheckpointError(
+            f"{path.name}: the shard {shown(shard)!r} lacks {counted(len(missing), 'tensor')} of the index, "
+            f"first {shown(missing[0])!r}: download it again"
+        )
 
 
 def _shard_path(index: Path, shard: str) -> Path:

@@ -30,6 +30,7 @@ _HEAD = 512
 LONGEST_HEADER = 100 << 20
 """Most bytes of the header of a safetensors file."""
 _MAX_INDEX = 64 << 20
+_MOST_SHARDS = 10_000
 
 
 @dataclass(frozen=True)
@@ -121,13 +122,15 @@ def read_index(path: Path) -> dict[str, str]:
     Raises:
         ValueError: not such a file; one clause.
     """
+    if path.stat().st_size > _MAX_INDEX:
+        raise ValueError("is too large for an index")
     try:
-        if path.stat().st_size > _MAX_INDEX:
-            raise ValueError("is too large for an index")
         content = json.loads(path.read_text(encoding="utf-8-sig"))
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"is not valid JSON ({error})") from error
     shards = content.get("weight_map") if isinstance(content, dict) else None
     if not isinstance(shards, dict) or not all(isinstance(v, str) for v in shards.values()):
         raise ValueError("has no weight_map")
+    if len(set(shards.values())) > _MOST_SHARDS:
+        raise ValueError(f"names more than {_MOST_SHARDS} shards; refused")
     return shards

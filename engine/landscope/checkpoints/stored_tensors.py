@@ -16,6 +16,8 @@ Weights = TensorRecord | np.ndarray
 
 _MOST_MODULES = 200_000
 _DEEPEST = 60
+LONGEST_NAME = 1000
+"""Longer names are no tensors'; a short file can repeat a long one many times."""
 _SHARDED = ("ShardedTensor", "ShardedTensorMetadata", "FlatParameter")
 
 
@@ -47,7 +49,7 @@ def module_tensors(node: Foreign) -> dict[str, Weights]:
         for part in ("_parameters", "_buffers"):
             for name, value in _items(state.get(part)):
                 tensor = as_tensor(value)
-                if tensor is not None and name not in hidden:
+                if tensor is not None and name not in hidden and len(prefix) + len(name) <= LONGEST_NAME:
                     found[prefix + name] = tensor
         inner = [(f"{prefix}{n}.", m, depth + 1) for n, m in _items(state.get("_modules"))]
         stack.extend(reversed([one for one in inner if isinstance(one[1], Foreign)]))

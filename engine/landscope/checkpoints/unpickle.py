@@ -27,6 +27,7 @@ from landscope.checkpoints.records import Storage
 __all__ = ["DtypeName", "RestrictedUnpickler"]
 
 _STORAGES = re.compile(r"torch(\.\w+)?")
+_LARGEST = 1 << 62
 _MOST_KINDS = 2000
 _LONGEST_NAME = 200
 
@@ -84,8 +85,10 @@ class RestrictedUnpickler(pickle.Unpickler):
         if not known:
             raise pickle.UnpicklingError("unknown kind of storage")
         self.storages[str(key)] = (kind.dtype, count)
-        view = pid[5] if len(pid) > 5 and isinstance(pid[5], tuple) else (0, 0)
-        return StoredBytes(kind.dtype, str(key), int(view[1]))
+        view = pid[5] if len(pid) > 5 and pid[5] is not None else ("", 0)
+        if not isinstance(view, tuple) or type(view[1]) is not int or not 0 <= view[1] < _LARGEST:
+            raise pickle.UnpicklingError("unknown view of a storage")
+        return StoredBytes(kind.dtype, str(key), view[1])
 
     def _placeholder(self, origin: str) -> type[Foreign]:
         if len(self.refused) >= _MOST_KINDS:

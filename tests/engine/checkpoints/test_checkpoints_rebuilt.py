@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from landscope.checkpoints.discover import list_run
 from landscope.checkpoints.header import read_header
 from landscope.checkpoints.mappings import find_mappings
 from landscope.checkpoints.read import load_tensors
@@ -108,6 +109,38 @@ WRAPPER = (torch._utils._rebuild_wrapper_subclass, Remote, torch.float32, (2, 3)
 )
 def test_that_a_tensor_that_cannot_be_read_says_why(tmp_path, value, says):
     assert says in unreadable(record(tmp_path, value))
+
+
+@pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor")
+@pytest.mark.parametrize(
+    ("channels", "axis"), [(torch.ones(3), 0), (torch.ones(2), 9), (torch.ones(2), 1 << 61), (PLAIN, 0)]
+)
+def test_that_channels_that_do_not_fit_their_tensor_are_told(tmp_path, channels, axis):
+    quantised = torch.quantize_per_channel(PLAIN, torch.ones(2), torch.zeros(2), 0, torch.qint8)
+    function, arguments = quantised.__reduce_ex__(2)
+    arguments = (*arguments[:4], (torch.per_channel_affine, channels, channels, axis), *arguments[5:])
+    assert "is quantised in a way that is not known" in unreadable(
+        record(tmp_path, Rebuilt(function, *arguments))
+    )
+
+
+@pytest.mark.parametrize("shape", [(0, 1 << 61, 1 << 61), (1 << 60,) * 60])
+def test_that_a_shape_that_no_tensor_has_is_told(tmp_path, shape):
+    function, arguments = torch.empty(0).__reduce_ex__(2)
+    made = Rebuilt(function, *arguments[:2], shape, (1,) * len(shape), *arguments[4:])
+    assert unreadable(record(tmp_path, made)) == "has an impossible shape"
+    (info,) = list_run(tmp_path).others
+    assert "impossible shape" in info.reason
+
+
+def test_that_a_tensor_without_its_bytes_in_the_archive_is_told(tmp_path):
+    torch.save({"w": PLAIN}, tmp_path / "a.pt")
+    with zipfile.ZipFile(tmp_path / "a.pt") as whole, zipfile.ZipFile(tmp_path / "b.pt", "w") as cut:
+        for info in whole.infolist():
+            if not info.filename.endswith("data/0"):
+                cut.writestr(info.filename, whole.read(info))
+    (found,) = find_mappings(read_header(tmp_path / "b.pt"))
+    assert unreadable(found.tensors["w"]) == "has no bytes in the file: it was not saved whole, save it again"
 
 
 @pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")

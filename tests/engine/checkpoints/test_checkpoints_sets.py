@@ -1,9 +1,11 @@
 """Files with several sets of weights: which one is used, which are named, and how another is asked for."""
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
 
+from landscope.checkpoints.discover import list_run
 from landscope.checkpoints.header import read_header
 from landscope.checkpoints.mappings import find_mappings, is_average
 from landscope.checkpoints.match import Reference, choose, match
@@ -111,6 +113,30 @@ def test_that_without_a_model_an_average_in_the_same_mapping_is_told_apart(candi
     assert set(chosen.tensors) == {"weight", "bias"}
     assert names == ("state_dict.model", "state_dict.ema_model") == fitted(found).sets
     assert set(choose(found, "averaged")[0].tensors) == {"module.weight", "module.bias"}
+
+
+def test_that_without_a_model_a_buffer_of_samples_is_no_network(candidates):
+    """However large it is, and whatever else is in the file."""
+    samples = {"observations": torch.zeros(5000, 4), "rewards": torch.zeros(5000)}
+    found = candidates({"replay": samples, "actor": state(1), "critic": state(2)})
+    chosen, names = choose(found)
+    assert chosen.path == "actor" and names == ("actor", "critic")
+    assert choose(found, "replay")[0].path == "replay"
+    assert choose(candidates({"replay": samples}))[0].path == "replay"
+
+
+def test_that_without_a_model_logged_arrays_are_no_set_of_weights(candidates):
+    found = candidates({"state_dict": state(1), "log": {"loss": np.arange(9.0), "time": np.arange(9.0)}})
+    assert choose(found)[1] == ()
+
+
+def test_that_without_a_model_an_average_of_torch_agrees_with_plain_files(tmp_path):
+    average = torch.optim.swa_utils.AveragedModel(nn.Linear(3, 2))
+    torch.save(average.state_dict(), tmp_path / "swa.pt")
+    for epoch in (1, 2):
+        torch.save(state(epoch), tmp_path / f"epoch_{epoch}.pt")
+    last = list_run(tmp_path).checkpoints[-1]
+    assert last.name == "swa.pt" and "these are averaged weights" in last.notes
 
 
 def test_that_without_a_model_a_missing_set_is_refused_by_name(candidates):

@@ -48,6 +48,13 @@ def tensor(shape=b"K\x02\x85", stride=b"K\x01\x85", start=b"K\x00"):
     return name("torch._utils._rebuild_tensor_v2") + b"(" + storage + start + shape + stride + b"\x89}tR"
 
 
+@pytest.mark.parametrize("offset", [1 << 70, -1, "5", None])
+def test_that_a_view_of_a_storage_with_an_impossible_offset_is_refused(offset):
+    view = pickle.dumps(("key", offset, 2), 2)[2:-1]
+    content = tensor().replace(b"K\x02tQ", b"K\x02" + view + b"tQ") + b"."
+    assert "unknown view of a storage" in refused(b"\x80\x02" + content)
+
+
 ARGUMENTS = b"(X\x02\x00\x00\x00hit"
 CALLS = {
     "REDUCE": b"X\x02\x00\x00\x00hi\x85R.",
