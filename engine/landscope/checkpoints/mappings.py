@@ -14,8 +14,8 @@ from landscope.checkpoints.header import Header
 from landscope.checkpoints.progress import find_progress as find_progress
 from landscope.checkpoints.rebuilt import without_data
 from landscope.checkpoints.records import TensorRecord
-from landscope.checkpoints.stored_tensors import Weights as Weights
 from landscope.checkpoints.stored_tensors import LONGEST_NAME, as_tensor, module_tensors
+from landscope.checkpoints.stored_tensors import Weights as Weights
 from landscope.checkpoints.wording import shown, some
 
 _MAX_DEPTH = 8
