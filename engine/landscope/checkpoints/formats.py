@@ -9,12 +9,13 @@ from pathlib import Path
 _CONVERT = "convert it to PyTorch and save the state_dict()"
 _UNPACK = "unpack it first"
 _FAILED = "the download failed"
+_ANNEX = "git-annex pointer, not the file itself: run git annex get"
 
 MAGIC: tuple[tuple[int, bytes, str], ...] = (
     (0, b"version https://git-lfs", "Git LFS pointer, not the file itself: run git lfs pull"),
     (0, b"version https://hawser", "Git LFS pointer, not the file itself: run git lfs pull"),
-    (0, b"/annex/objects/", "git-annex pointer, not the file itself: run git annex get"),
-    (0, b"../.git/annex/objects/", "git-annex pointer, not the file itself: run git annex get"),
+    (0, b"/annex/objects/", _ANNEX),
+    (0, b"../.git/annex/objects/", _ANNEX),
     (0, b"/ipfs/", "IPFS address, not the file itself: fetch it first"),
     (0, b"\x1f\x8b", f"gzip archive: {_UNPACK}"),
     (0, b"BZh", f"bzip2 archive: {_UNPACK}"),
@@ -92,6 +93,11 @@ def partial_download(name: str) -> bool:
 def by_name(name: str) -> str:
     """What a file of that name is, empty when its name says nothing."""
     return next((reason for pattern, reason in _BY_NAME if pattern.search(name.lower())), "")
+
+
+def by_target(target: str) -> str:
+    """What a link is that leads to such a path and finds nothing there, empty when the path says nothing."""
+    return _ANNEX if "/annex/objects/" in target.replace("\\", "/") else ""
 
 
 def only_a_part(name: str) -> str:

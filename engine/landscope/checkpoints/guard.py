@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import queue
 import threading
 from collections import deque
@@ -13,9 +14,11 @@ import msgspec
 
 from landscope.checkpoints.child import Request
 from landscope.checkpoints.facts import FileFacts, Part
+from landscope.checkpoints.formats import by_target
 from landscope.checkpoints.known import Known
 from landscope.checkpoints.limits import Limits
 from landscope.checkpoints.process import ChildProcess, give, take
+from landscope.checkpoints.wording import shown
 from landscope.contract.job import CancelToken
 
 LIMITS = Limits()
@@ -67,8 +70,7 @@ def _requests(paths: Sequence[Path]) -> tuple[deque[tuple[int, Request]], dict[i
         try:
             part = Part.of(path)
         except OSError as error:
-            reason = f"cannot be read ({error.strerror or error})"
-            found[index] = FileFacts(state="skipped", reason=reason)
+            found[index] = FileFacts(state="skipped", reason=_why_not(path, error))
             continue
         body = _known.of(part)
         if body is not None:
@@ -78,6 +80,14 @@ def _requests(paths: Sequence[Path]) -> tuple[deque[tuple[int, Request]], dict[i
         budget -= part.size if part.size <= check else 0
         requests.append((index, Request(part.path, part.size, check)))
     return requests, found
+
+
+def _why_not(path: Path, error: OSError) -> str:
+    """Why a file cannot be looked at; git-annex, and data on other disks, leave links that lead nowhere."""
+    if path.is_symlink() and isinstance(error, FileNotFoundError):
+        target = os.fsdecode(path.readlink())
+        return by_target(target) or f"a link to {shown(target)}, which is not there"
+    return f"cannot be read ({error.strerror or error})"
 
 
 class _Crew:
