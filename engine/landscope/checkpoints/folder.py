@@ -35,25 +35,29 @@ def checkpoint_files(root: Path) -> list[Path]:
     """
     try:
         with os.scandir(root) as found:
-            children = sorted(found, key=lambda child: natural_key(child.name))
+            children = [child for child in found if _is_candidate(child)]
     except OSError as error:
         raise CheckpointError(f"{root}: the folder cannot be read ({error.strerror or error})") from error
-    paths = [(child, root / child.name) for child in children]
-    files = [path for child, path in paths if is_candidate(path) and _is_file_or_lost(child)]
-    folders = [
-        _folder_checkpoint(path) for child, path in paths if _like_one(child.name) and _is(child.is_dir)
-    ]
+    children.sort(key=lambda child: natural_key(child.name))
+    files = [root / child.name for child in children if not certainly(child.is_dir)]
+    folders = [_folder_checkpoint(root / child.name) for child in children if certainly(child.is_dir)]
     return files + [path for path in folders if path is not None]
+
+
+def _is_candidate(child: os.DirEntry[str]) -> bool:
+    if certainly(child.is_dir):
+        return _like_one(child.name)
+    return is_candidate(Path(child.path)) and _is_file_or_lost(child)
 
 
 def _is_file_or_lost(child: os.DirEntry[str]) -> bool:
     """Whether it is a file, or a link with a usual name that leads nowhere: that is worth telling."""
-    if _is(child.is_file) or not child.is_symlink():
-        return _is(child.is_file)
-    return child.name.lower().endswith(USUAL_SUFFIXES) and not _is(Path(child.path).exists)
+    if certainly(child.is_file) or not child.is_symlink():
+        return certainly(child.is_file)
+    return child.name.lower().endswith(USUAL_SUFFIXES) and not certainly(Path(child.path).exists)
 
 
-def _is(what: Callable[[], bool]) -> bool:
+def certainly(what: Callable[[], bool]) -> bool:
     """Whether it is so; not where that cannot be told: a loop of links, a folder that must not be entered."""
     try:
         return what()
@@ -70,15 +74,15 @@ def _folder_checkpoint(folder: Path, inner: tuple[str, ...] = _INNER) -> Path | 
     """The file with a folder's weights: of a known name, or the only one if the folder says how far it is."""
     if _says_progress(folder.name) and not os.access(folder, os.R_OK | os.X_OK):
         return folder  # that it cannot be read is told as of a file
-    known = next((folder / name for name in FOLDER_FILES if _is((folder / name).is_file)), None)
+    known = next((folder / name for name in FOLDER_FILES if certainly((folder / name).is_file)), None)
     if known is not None or not (_says_progress(folder.name) or not inner):
         return known
     found = [p for p in _children(folder) if p.suffix and is_candidate(p) and not holds_no_weights(p.name)]
-    files = [path for path in found if _is(path.is_file)]
+    files = [path for path in found if certainly(path.is_file)]
     models = files if len(files) == 1 else [path for path in files if _MODEL.match(path.name.lower())]
     if len(models) == 1:
         return models[0]
-    below = (folder / name for name in inner if _is((folder / name).is_dir))
+    below = (folder / name for name in inner if certainly((folder / name).is_dir))
     return next((path for one in below if (path := _folder_checkpoint(one, ()))), None)
 
 

@@ -63,6 +63,7 @@ _BY_NAME: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\.dvc$"), "DVC pointer, not the file itself: run dvc pull"),
     (re.compile(r"\.distcp$"), "part of a distributed checkpoint whose .metadata is missing"),
 )
+_NAMED = re.compile("|".join(pattern.pattern for pattern, _ in _BY_NAME))
 _SHARD = re.compile(r"[-_.](\d{3,6})-of-(\d{3,6})\.\w+$")
 _PARTIAL = re.compile(r"\.(part|partial|crdownload|download|incomplete|tmp|temp|aria2|filepart|opdownload)$")
 _PICKLE = re.compile(
@@ -92,7 +93,9 @@ def partial_download(name: str) -> bool:
 
 def by_name(name: str) -> str:
     """What a file of that name is, empty when its name says nothing."""
-    return next((reason for pattern, reason in _BY_NAME if pattern.search(name.lower())), "")
+    if not _NAMED.search(name.lower()):
+        return ""
+    return next(reason for pattern, reason in _BY_NAME if pattern.search(name.lower()))
 
 
 def by_target(target: str) -> str:

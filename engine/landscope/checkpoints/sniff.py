@@ -26,6 +26,8 @@ LEGACY_MAGIC = 0x1950A86A20F9469CFC6C.to_bytes(10, "little")
 _NOT_WEIGHTS = re.compile(
     r"(optim(?:izer)?|scheduler|rng(?=_states?)|random(?=_states)|training_args|scaler)s?(?:_states?)?(?![a-z])"
 )
+_UNSURE_SUFFIXES = (".pkl", ".pickle", ".tar", ".model", ".weights", ".params")
+"""Endings of data and of other programs' files as well."""
 _HEAD = 512
 LONGEST_HEADER = 100 << 20
 """Most bytes of the header of a safetensors file."""
@@ -54,14 +56,17 @@ def is_candidate(path: Path) -> bool:
 
 
 def is_likely(path: Path) -> bool:
-    """Whether a folder with this file is one of checkpoints: by its ending, or its bytes if it has none.
+    """Whether a folder with this file is one of checkpoints: by its ending, or its bytes if that says little.
 
     Raises:
         OSError: the file cannot be opened.
     """
-    if path.suffix == "" and path.name != DISTRIBUTED:
+    if path.name == DISTRIBUTED:
+        return True
+    name = path.name.lower()
+    if path.suffix == "" or (name.endswith(_UNSURE_SUFFIXES) and not name.endswith((".pth.tar", ".pt.tar"))):
         return sniff(path).kind in ("zip", "legacy", "safetensors")
-    return path.name.lower().endswith((*USUAL_SUFFIXES, DISTRIBUTED))
+    return name.endswith(USUAL_SUFFIXES)
 
 
 def sniff(path: Path) -> Sniffed:

@@ -22,7 +22,7 @@ def listed(path: Path) -> list[RunListed]:
     if path.is_dir():
         folders = find_runs(path)
         if not folders:
-            raise OptionError(f"No checkpoints were found in {path} or up to three levels below it.")
+            raise OptionError(f"No checkpoints were found in {path} or up to five levels below it.")
         return [list_run(folder, run=_run_name(path, Path(folder))) for folder in folders]
     return [list_file(path)]
 

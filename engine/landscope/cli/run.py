@@ -176,7 +176,7 @@ def _runs(spec: ProjectSpec, wanted: list[str]) -> tuple[str, ...]:
         if name not in known:
             raise OptionError(f"There is no run called “{name}”; known runs: {', '.join(known) or 'none'}.")
     if not known:
-        raise OptionError(f"No checkpoints were found in {spec.root} or up to three levels below it.")
+        raise OptionError(f"No checkpoints were found in {spec.root} or up to five levels below it.")
     return tuple(wanted) or known
 
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import ast
+import os
 from pathlib import Path
 
-from landscope.checkpoints.folder import checkpoint_files
+from landscope.checkpoints.file_names import natural_key
+from landscope.checkpoints.folder import certainly, checkpoint_files
 from landscope.checkpoints.sniff import is_likely
 from landscope.contract.errors import CheckpointError
 from landscope.project.trust import home_folder
 
 _SCRIPTS = ("landscope_project.py", "project.py", "model.py")
 _DEPTH = 3
+_DEEPEST_RUN = 5
+"""Trainers make ``runs/detect/train/weights`` and ``outputs/2024-05-01/12-30-00/checkpoints``."""
 _SKIPPED = ("__pycache__", "node_modules", "site-packages")
 _ROOTS = (".git", "pyproject.toml", "setup.py")
 """What lies in the outermost folder of a repository."""
@@ -20,19 +24,30 @@ _LARGEST = 2_000_000
 
 
 def find_runs(root: str | Path) -> tuple[str, ...]:
-    """Folders, down to three levels, that hold checkpoint files; the root itself if it does."""
-    found: list[str] = []
-    _collect_runs(Path(root), 0, found)
-    return tuple(found)
+    """Folders, down to five levels, that hold checkpoint files; the root itself if it does.
+
+    Of a large tree only three levels are looked at. A link to a folder inside the root is passed over, since
+    that is found itself.
+    """
+    level, found, looked = [Path(root)], list[Path](), 0
+    for depth in range(_DEEPEST_RUN + 1):
+        holding = [folder for folder in level if _holds_checkpoints(folder)]
+        found += holding
+        known = set(holding)
+        level = [child for folder in level if folder not in known for child in _subfolders(folder)]
+        level = [child for child in level if not _leads_back(child, Path(root))]
+        looked += len(level)
+        if depth >= _DEPTH and looked > _MOST_FOLDERS:
+            break
+    return tuple(map(str, sorted(found, key=lambda folder: [natural_key(part) for part in folder.parts])))
 
 
-def _collect_runs(folder: Path, depth: int, found: list[str]) -> None:
-    if _holds_checkpoints(folder):
-        found.append(str(folder))
-        return
-    if depth < _DEPTH:
-        for child in _subfolders(folder):
-            _collect_runs(child, depth + 1, found)
+def _leads_back(folder: Path, root: Path) -> bool:
+    """Whether it is a link to a folder inside the root, or to one that the root is in."""
+    if not folder.is_symlink():
+        return False
+    target, root = folder.resolve(), root.resolve()
+    return target.is_relative_to(root) or root.is_relative_to(target)
 
 
 def _holds_checkpoints(folder: Path) -> bool:
@@ -44,10 +59,11 @@ def _holds_checkpoints(folder: Path) -> bool:
 
 def _subfolders(folder: Path) -> list[Path]:
     try:
-        children = [c for c in folder.iterdir() if c.is_dir() and not c.name.startswith(".")]
+        with os.scandir(folder) as found:
+            names = [c.name for c in found if not c.name.startswith(".") and certainly(c.is_dir)]
     except OSError:
         return []
-    return sorted(c for c in children if c.name not in _SKIPPED)
+    return [folder / name for name in sorted(names) if name not in _SKIPPED]
 
 
 def find_scripts(root: str | Path) -> tuple[str, ...]:

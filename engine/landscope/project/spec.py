@@ -32,7 +32,7 @@ def load_project(path: str | Path) -> ProjectSpec:
 
     In a folder without ``landscope.toml`` the script is ``landscope_project.py``, ``project.py``,
     ``model.py`` or the only file that defines ``build_model`` (nothing is run to find out), else the only one
-    of the nearest level of sub-folders; the runs are the sub-folders, down to three levels, that hold
+    of the nearest level of sub-folders; the runs are the sub-folders, down to five levels, that hold
     checkpoint files. A script's runs may also lie elsewhere in its package or repository.
     Without a script there are only distances.
 
