@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from landscope.checkpoints.discover import list_file, list_run
+from landscope.checkpoints.wording import printable
 from landscope.contract.deltas import CheckpointInfo, RunListed
 from landscope.contract.errors import OptionError
 from landscope.project.find import find_runs
@@ -51,14 +52,14 @@ def _facts(info: CheckpointInfo) -> dict[str, Any]:
 
 
 def as_lines(runs: list[RunListed]) -> list[str]:
-    """For people: a line per file, then what was done to read it."""
+    """For people: a line per file, then what was done to read it; nothing in it moves the cursor."""
     lines = []
     for run in runs:
         number = len(run.checkpoints)
         lines.append(f"{run.run}: {number} checkpoint{'' if number == 1 else 's'} in {run.folder}")
         for info in (*run.checkpoints, *run.others):
             lines += _lines(info)
-    return lines
+    return [printable(line) for line in lines]
 
 
 def _lines(info: CheckpointInfo) -> list[str]:

@@ -8,9 +8,8 @@ import time
 from types import TracebackType
 from typing import Protocol
 
+from landscope.cli.waiting import EVERY_S, Waiting
 from landscope.contract.events import Cancelled, Done, Event, Failed, Log, Notice, Progress, Started
-
-_LINE_EVERY_S = 10.0
 
 
 class Face(Protocol):
@@ -59,16 +58,20 @@ class Plain:
         self._failures = failures or Failures()
         self._title = ""
         self._last = time.monotonic()
+        self._stream = sys.stderr  # also while a script runs, whose output is listened to
+        self._waiting = Waiting(self._print)
 
     def __enter__(self) -> Plain:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Nothing to close."""
+        self._waiting.end()
 
     def show(self, event: Event) -> None:
         """Print what matters."""
         body = event.body
+        if not self._errors_only:
+            self._waiting.hear(body)
         if isinstance(body, Failed):
             self._print(self._failures.text(self._title, body))
         elif self._errors_only:
@@ -76,7 +79,7 @@ class Plain:
         elif isinstance(body, Started):
             self._title, self._last = body.title, time.monotonic()
             self._print(f"{body.title} …")
-        elif isinstance(body, Progress) and time.monotonic() - self._last > _LINE_EVERY_S:
+        elif isinstance(body, Progress) and time.monotonic() - self._last > EVERY_S:
             self._last = time.monotonic()
             self._print(f"{self._title}: {progress_text(body)}")
         elif (text := notice_text(event)) is not None:
@@ -84,7 +87,7 @@ class Plain:
 
     def _print(self, text: str) -> None:
         with contextlib.suppress(OSError):  # whoever read it has gone: no reason to lose the work
-            print(text, file=sys.stderr, flush=True)
+            print(text, file=self._stream, flush=True)
 
 
 class Bar:
@@ -100,22 +103,25 @@ class Bar:
             BarColumn(),
             TaskProgressColumn(),
             TextColumn("{task.fields[left]}"),
-            console=Console(stderr=True),
+            console=Console(file=sys.stderr),  # this one, whatever stands there while a script runs
         )
         self._task = self._bar.add_task("", total=1.0, left="")
         self._title = ""
         self._failures = failures or Failures()
+        self._waiting = Waiting(lambda text: self._bar.console.print(text, markup=False))
 
     def __enter__(self) -> Bar:
         self._bar.start()
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._waiting.end()
         self._bar.stop()
 
     def show(self, event: Event) -> None:
         """Move the bar or print above it."""
         body = event.body
+        self._waiting.hear(body)
         if isinstance(body, Started):
             self._title = body.title
             self._bar.update(self._task, description=body.title, completed=0.0, total=1.0, left="")
