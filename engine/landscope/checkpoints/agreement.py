@@ -9,7 +9,7 @@ from landscope.checkpoints.entry import Entry, with_changes
 from landscope.checkpoints.mappings import Weights
 from landscope.checkpoints.names import looks_like_buffer
 from landscope.checkpoints.records import TensorRecord
-from landscope.checkpoints.wording import shown
+from landscope.checkpoints.wording import clause, shown
 
 Signature = tuple[tuple[str, tuple[int, ...]], ...]
 """Sorted names and shapes of what look like parameters."""
@@ -54,7 +54,7 @@ def _compared(
     for name, shape in own.items():
         if name in common and common[name] != shape:
             reason = f"{shown(name)} has shape {shape}, in most files of this run {common[name]}"
-            return Entry(with_changes(entry.info, state="skipped", reason=reason))
+            return Entry(with_changes(entry.info, state="skipped", reason=clause(reason)))
     odd = sorted(_lacking(own, entry, common) | _lacking(common, typical, own))
     if not odd:
         return entry

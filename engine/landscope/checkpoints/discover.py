@@ -18,7 +18,7 @@ from landscope.checkpoints.fitting import Fitting
 from landscope.checkpoints.folder import checkpoint_files
 from landscope.checkpoints.guard import describe_file, describe_files
 from landscope.checkpoints.match import Reference
-from landscope.checkpoints.wording import printable
+from landscope.checkpoints.wording import clause
 from landscope.contract.deltas import CheckpointInfo, RunListed
 from landscope.contract.errors import CheckpointError
 from landscope.contract.frames import escaped
@@ -154,17 +154,17 @@ def _entry(root: Path, path: Path, facts: FileFacts, fitting: Fitting) -> Entry:
     if info.name != name:
         return Entry(with_changes(info, reason="its name is not UTF-8: rename it"))
     if facts.state != "ready":
-        return Entry(with_changes(info, state=facts.state, reason=printable(facts.reason)))
+        return Entry(with_changes(info, state=facts.state, reason=clause(facts.reason)))
     try:
         matched = fitting.matched(facts, path.name)
     except CheckpointError as error:
-        return Entry(with_changes(info, reason=printable(error.sentence)))
+        return Entry(with_changes(info, reason=clause(error.sentence)))
     info = with_changes(
         info,
         state="ready",
         step=facts.step,
         epoch=facts.epoch,
-        notes=tuple(map(printable, (*facts.remarks, *matched.notes))),
+        notes=tuple(map(clause, (*facts.remarks, *matched.notes))),
         sets=matched.sets,
     )
     return Entry(info, matched, facts.parts)

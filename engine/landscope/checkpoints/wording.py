@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 _LONGEST = 120
+_LONGEST_CLAUSE = 1000
 
 
-def shown(text: str) -> str:
+def shown(text: str, longest: int = _LONGEST) -> str:
     """The text as it may be shown: control characters escaped, the middle of a long one left out."""
-    if len(text) > _LONGEST:
-        text = f"{text[: _LONGEST // 2]}…{text[-_LONGEST // 2 :]}"
-    return printable(text)
+    return _shortened(printable(_shortened(text, longest)), longest)
+
+
+def _shortened(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[: longest // 2]}…{text[-(longest // 2) :]}"
+
+
+def clause(text: str) -> str:
+    """A clause about a file as it may be shown."""
+    return shown(text, _LONGEST_CLAUSE)
 
 
 def printable(text: str) -> str:

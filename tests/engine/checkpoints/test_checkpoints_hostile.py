@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from landscope.checkpoints import describe as describing
-from landscope.checkpoints.discover import list_file
+from landscope.checkpoints.discover import list_file, list_files, list_run
+from landscope.checkpoints.match import Reference
 from landscope.checkpoints.records import TruncatedError
 
 
@@ -54,6 +55,15 @@ def test_that_a_long_name_that_a_small_file_repeats_does_not_fill_memory(tmp_pat
     torch.save({f"table {i}": {name: torch.ones(2)} for i in range(300)}, tmp_path / "a.pt")
     assert (tmp_path / "a.pt").stat().st_size < 2_000_000
     assert list_file(tmp_path / "a.pt").others[0].reason == "no parameters found"
+
+
+def test_that_what_is_told_of_a_file_is_short_and_moves_no_cursor(tmp_path):
+    names = ["\x1b[2J\n\u202e" + "x" * 900 + str(number) for number in range(9)]
+    torch.save({"model": {name: torch.ones((1,) * 60) for name in names}}, tmp_path / "a.pt")
+    torch.save({"model": {name: torch.ones((2,) + (1,) * 60) for name in names}}, tmp_path / "b.pt")
+    reference = Reference(dict.fromkeys(names, (3,) * 60))
+    for info in (*list_run(tmp_path).others, *list_files(tmp_path, reference=reference).listed.others):
+        assert info.reason.isprintable() and 20 < len(info.reason) <= 1001
 
 
 def test_that_a_file_that_vanishes_while_it_is_read_is_one_sentence(tmp_path, monkeypatch):

@@ -34,6 +34,14 @@ def test_that_a_folder_is_listed_in_order_with_reasons(runs, capsys):
     assert "step 10" in said
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no such names there")
+def test_that_names_of_files_move_no_cursor(runs, capsys):
+    for name in ("new\nline.pt", "\x1b[2Jclear.pt", "\u202etp.exe"):
+        torch.save({"weight": torch.ones(2)}, runs / "plain" / name)
+    assert main(["info", str(runs)]) == 0
+    assert all(line.isprintable() for line in capsys.readouterr().out.splitlines())
+
+
 def test_that_one_file_is_told_alone(runs, capsys):
     assert main(["info", str(runs / "plain" / "step_2.pt")]) == 0
     said = capsys.readouterr().out
