@@ -14,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from landscope.checkpoints.wording import shown
 from landscope.contract.errors import JobCancelled, LandscopeError, ScriptArgumentsError, ScriptError
 from landscope.project.definitions import import_root
 from landscope.project.process_end import outliving
@@ -148,7 +149,7 @@ def _in_layer(model: nn.Module, trace: TracebackType | None) -> str:
     names = {id(module): name for name, module in model.named_modules()}
     running = [frame.f_locals.get("self") for frame, _ in traceback.walk_tb(trace)]
     found = [module for module in running if names.get(id(module))]
-    return f" in layer {names[id(found[-1])]} ({type(found[-1]).__name__})" if found else ""
+    return f" in layer {shown(names[id(found[-1])])} ({type(found[-1]).__name__})" if found else ""
 
 
 def _where(owns: Callable[[str], bool], script: Path, trace: TracebackType | None, line: int | None) -> str:

@@ -17,7 +17,8 @@ import torch
 from landscope.project.printing import closed_input
 from landscope.project.process_state import SETTINGS, put_settings, read_settings
 
-_NUMERIC = ("dtype", "device")
+_FELT = ("folder", "arguments", "dtype", "device", "depth", "deterministic", "matmul", "cudnn")
+"""What a forward pass or a loss may depend on; putting it is cheap enough to do so for every batch."""
 Randomness = tuple[Any, ...]
 
 
@@ -74,7 +75,7 @@ class Environment:
             yield
         finally:
             self._own, self._random = read_settings(), read_randomness()
-            self._felt = tuple(name for name in _NUMERIC if self._own[name] != host[name])
+            self._felt = tuple(name for name in _FELT if self._own[name] != host[name])
             self._own["streams"] = (self._own["streams"][0], host["streams"][1], host["streams"][2])
             put_settings(host)
             put_randomness(host_random)
@@ -101,8 +102,8 @@ class Environment:
         }
 
     @contextmanager
-    def numerics(self) -> Iterator[None]:
-        """Only the settings that a forward pass feels (default dtype and device); free if unchanged."""
+    def felt(self) -> Iterator[None]:
+        """Only the settings that a forward pass or a loss may depend on; random generators go on."""
         if not self._felt or self._own is None or self._inside:
             yield
             return

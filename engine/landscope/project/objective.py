@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from landscope.project.defaults import (
 )
 from landscope.project.frozen import FrozenBatch
 from landscope.project.script import ModelScript
+from landscope.project.settled import kept_gradients, kept_modes, kept_parameters
 
 Batch = FrozenBatch | Any
 
@@ -37,6 +38,7 @@ class Objective:
 
     Attributes:
         trains: the script's loss switches the model to train mode; what that moves is put back each time.
+        moves: it changes the parameters, which are put back each time.
         gradients: the script's loss takes gradients itself.
         copies: it changes the batches that it is given, and gets copies.
         squares: the script has no loss, and the default one is the squared error.
@@ -44,7 +46,7 @@ class Objective:
 
     def __init__(self, script: ModelScript, data: FrozenData) -> None:
         self._script, self._data = script, data
-        self.trains = self.gradients = self.copies = self.squares = False
+        self.trains = self.moves = self.gradients = self.copies = self.squares = False
         if isinstance(script.loss, nn.Module):
             script.loss.to(data.device)
         self._ignoring: dict[int, bool] = {}
@@ -77,7 +79,7 @@ class Objective:
         known = batch if isinstance(batch, FrozenBatch) else self._data.locate(batch)
         value = batch.value if isinstance(batch, FrozenBatch) else batch
         where = known.title if known else "a batch"
-        with self._script.environment.numerics(), self._settled(model), self._differentiable():
+        with self._script.environment.felt(), self._settled(model):
             loss, output = self._loss(model, value, where)
             metrics = self._metrics(model, value, output, where) if with_metrics else {}
             return self._checked(loss, known, where), metrics
@@ -158,21 +160,17 @@ class Objective:
         )
 
     @contextmanager
-    def _differentiable(self) -> Iterator[None]:
-        """Gradients on for a loss that takes them itself, whatever the caller chose."""
-        if not self.gradients:
-            yield
-            return
-        with torch.inference_mode(False), torch.enable_grad():
-            yield
-
-    @contextmanager
     def _settled(self, model: nn.Module) -> Iterator[None]:
-        """Around losses that need train mode: modes, and buffers of modules in eval mode, come back."""
-        if not self.trains:
-            yield
-            return
-        with kept_modes(model):
+        """What the loss is known to move comes back; gradients are on for one that takes them itself."""
+        with ExitStack() as stack:
+            if self.trains:
+                stack.enter_context(kept_modes(model))
+            if self.moves:
+                stack.enter_context(kept_parameters(model))
+            if self.gradients:
+                stack.enter_context(torch.inference_mode(False))
+                stack.enter_context(torch.enable_grad())
+                stack.enter_context(kept_gradients(model))
             yield
 
 
@@ -185,27 +183,6 @@ def _number(value: Any) -> Tensor:
 def _usable(tensor: Tensor) -> Tensor:
     """A tensor that gradients may flow through."""
     return tensor.clone() if tensor.is_inference() else tensor
-
-
-@contextmanager
-def kept_modes(model: nn.Module) -> Iterator[None]:
-    """Put back every module's mode, and buffers of modules in eval mode (a recalibration keeps its own).
-
-    Values come back, and where the module put another tensor in a buffer's place, the buffer does.
-    """
-    modes = {module: module.training for module in model.modules()}
-    still = [module for module, on in modes.items() if not on]
-    buffers = [(m, name, b, b.clone()) for m in still for name, b in m.named_buffers(recurse=False)]
-    try:
-        yield
-    finally:
-        for module, on in modes.items():
-            module.training = on
-        with torch.no_grad():
-            for module, name, buffer, before in buffers:
-                if not isinstance(module, torch.jit.ScriptModule) and getattr(module, name) is not buffer:
-                    setattr(module, name, buffer)
-                buffer.copy_(before)
 
 
 @contextmanager

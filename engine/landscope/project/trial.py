@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import statistics
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,13 +16,14 @@ from landscope.contract.events import Level, Notice
 from landscope.project.batches import can_cut, copied, cut, same
 from landscope.project.environment import seed_everything
 from landscope.project.frozen import FrozenBatch
-from landscope.project.objective import Objective, kept_modes
+from landscope.project.objective import Objective
+from landscope.project.settled import kept_modes, traces
 from landscope.weights.restore import preserved
 
 REPEATS = 5
 """How often the same weights are measured to see how far a random model's loss spreads."""
 
-_WANTS_GRADIENTS = re.compile(r"require[sd]?[ _]grad|grad_fn")
+_WANTS_GRADIENTS = re.compile(r"require[sd]?[ _]grad|grad_fn|inference tensor", re.I)
 _SAME = 1e-5
 """Relative difference of two losses up to which they count as the same (kernels that add in any order)."""
 
@@ -35,7 +35,10 @@ _STRANGERS = (
 
 
 _TRAINS = "The loss puts the model into train mode; what that moves is put back each time."
-_MOVED = "The forward pass moves buffers of the model even in eval mode ({}); they are put back each time."
+_MOVED = (
+    "The forward pass or the loss changes tensors of the model even in eval mode ({}); they are put back "
+    "each time."
+)
 _GRADIENTS = "The loss takes gradients itself: every point is measured with gradients on, which takes longer."
 _COPIES = "The loss changes the batches that it is given; it gets a copy each time."
 _SQUARES = "The script has no loss(): the squared error of output and labels is measured."
@@ -51,7 +54,7 @@ class Trial:
 
     Attributes:
         trains: the loss switched the model to train mode or moved its buffers.
-        moved: names of the buffers that it moved in eval mode.
+        moved: names of the parameters that it moved, and of the buffers that it moved in eval mode.
         summed: the loss is a sum over the batch. gradients: it takes gradients itself.
         copies: it changes the batch. squares: it is the squared error, by default.
         strangers: trainable tensors that the forward pass used and the model does not have.
@@ -128,38 +131,26 @@ class _Watch(TorchFunctionMode):
 
 
 def try_out(objective: Objective, model: nn.Module, batch: FrozenBatch) -> Trial:
-    """Run the batch twice, more often if that differs; the model is put back afterwards.
+    """Run the batch three times, more often if losses differ; the model is put back afterwards.
 
     Raises:
         ScriptError: the model or the loss raised.
     """
-
-    def loss() -> float:
-        with kept_modes(model):
-            return float(objective.loss(model, batch).mean())
-
-    buffers = {name: buffer.clone() for name, buffer in model.named_buffers()}
-    watch = _Watch(model)
-    given = replace(batch, value=copied(batch.value))
-    with preserved(model), torch.no_grad():
-        with kept_modes(model), watch:
-            first = _first_loss(objective, model, given)
-            objective.copies = not same(given.value, batch.value)
-            moved = tuple(n for n, b in model.named_buffers() if not same(b, buffers.get(n)))
-            training = any(module.training for module in model.modules())
-        losses: tuple[float, ...] = (float(first.mean()), loss())
+    first = _first(objective, model, batch)
+    with preserved(model), torch.inference_mode():
+        losses = tuple(_again(objective, model, batch) for _ in range(2))
         seeded: tuple[float, ...] = ()
         if _differ(losses):
-            losses += tuple(loss() for _ in range(REPEATS - 2))
-            seeded = (_seeded(loss), _seeded(loss))
+            losses += tuple(_again(objective, model, batch) for _ in range(REPEATS - 2))
+            seeded = (_seeded(objective, model, batch), _seeded(objective, model, batch))
         with kept_modes(model):
-            summed = first.ndim == 0 and not seeded and _is_sum(objective, model, batch, losses[0])
+            summed = first.scalar and not seeded and _is_sum(objective, model, batch, losses[0])
     return Trial(
-        trains=bool(moved) or training,
+        trains=bool(first.moved) or first.training,
         losses=losses,
         seeded=seeded,
-        strangers=len(watch.strangers),
-        moved=() if training else moved,
+        strangers=first.strangers,
+        moved=(*first.parameters, *(() if first.training else first.moved)),
         summed=summed,
         gradients=objective.gradients,
         copies=objective.copies,
@@ -167,7 +158,39 @@ def try_out(objective: Objective, model: nn.Module, batch: FrozenBatch) -> Trial
     )
 
 
-def _first_loss(objective: Objective, model: nn.Module, batch: FrozenBatch) -> Tensor:
+@dataclass(frozen=True)
+class _First:
+    """What the first call did: buffers and parameters that it moved, whether it left train mode on."""
+
+    scalar: bool
+    moved: tuple[str, ...]
+    parameters: tuple[str, ...]
+    training: bool
+    strangers: int
+
+
+def _first(objective: Objective, model: nn.Module, batch: FrozenBatch) -> _First:
+    given = replace(batch, value=copied(batch.value))
+    buffers = {name: buffer.clone() for name, buffer in model.named_buffers()}
+    before, watch = traces(model), _Watch(model)
+    with preserved(model), torch.no_grad(), kept_modes(model), watch:
+        loss = _loss(objective, model, given)
+        moved = tuple(n for n, b in model.named_buffers() if not same(b, buffers.get(n)))
+        after = traces(model)
+        training = any(module.training for module in model.modules())
+    parameters = tuple(name for name, trace in before.items() if after.get(name) != trace)
+    objective.copies = not same(given.value, batch.value)
+    objective.moves = bool(parameters)
+    return _First(loss.ndim == 0, moved, parameters, training, len(watch.strangers))
+
+
+def _again(objective: Objective, model: nn.Module, batch: FrozenBatch) -> float:
+    """The loss as it is measured."""
+    with kept_modes(model):
+        return float(_loss(objective, model, batch).mean())
+
+
+def _loss(objective: Objective, model: nn.Module, batch: FrozenBatch) -> Tensor:
     """The loss; with gradients if it cannot do without."""
     try:
         return objective.loss(model, batch)
@@ -193,6 +216,6 @@ def _is_sum(objective: Objective, model: nn.Module, batch: FrozenBatch, whole: f
     return abs(sum(parts) - whole) < _SAME * abs(whole) and abs(sum(parts) / 2 - whole) > 0.1 * abs(whole)
 
 
-def _seeded(loss: Callable[[], float]) -> float:
+def _seeded(objective: Objective, model: nn.Module, batch: FrozenBatch) -> float:
     seed_everything(0)
-    return loss()
+    return _again(objective, model, batch)

@@ -57,8 +57,8 @@ def _tensors(model: nn.Module) -> list[Tensor]:
 def _storages(tensors: list[Tensor]) -> list[torch.UntypedStorage]:
     """The memory behind the tensors, each piece once (ties and expanded buffers share theirs)."""
     strided = (tensor for tensor in tensors if tensor.layout == torch.strided)
-    found = {tensor.untyped_storage().data_ptr(): tensor.untyped_storage() for tensor in strided}
-    return list(found.values())
+    storages = (tensor.untyped_storage() for tensor in strided)
+    return list({storage._cdata: storage for storage in storages}.values())
 
 
 class _StorageState:
@@ -69,6 +69,8 @@ class _StorageState:
         self._bytes: torch.UntypedStorage = storage.clone()  # type: ignore[no-untyped-call]
 
     def restore(self) -> None:
+        if self._storage.nbytes() != self._bytes.nbytes():
+            self._storage.resize_(self._bytes.nbytes())
         self._storage.copy_(self._bytes)
 
 

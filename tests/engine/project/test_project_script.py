@@ -166,7 +166,7 @@ def test_that_a_loss_that_raises_in_the_second_batch_names_the_batch(project):
             "calls = []\n"
             "def loss(model, batch):\n"
             "    calls.append(1)\n"
-            "    if len(calls) == 6:  # four calls are the trial\n"
+            "    if len(calls) == 7:  # five calls are the trial\n"
             "        raise ValueError('no second batch')\n"
             "    return model(batch[0]).sum()\n"
         )
