@@ -113,6 +113,11 @@ class Observer:
     def _record(self, layer: Layer, output: object) -> None:
         found = sequence_of(output)
         values = found if found is None or isinstance(found, Tensor) else found.data
+        if values is not None and torch._C._functorch.is_functorch_wrapped_tensor(values):
+            self._failed[layer.name] = (
+                "It is called inside a transform of torch.func, which hides its outputs."
+            )
+            return
         if values is None or not values.is_floating_point():
             told = type(output).__name__ if values is None else str(values.dtype).removeprefix("torch.")
             self._failed[layer.name] = f"Its output is {told}, which has no real features to measure."

@@ -151,6 +151,8 @@ class Objective:
         found = _number(loss)
         if found.numel() == 1:
             return found.reshape(())
+        if found.ndim == 2 and found.shape[1] == 1:
+            found = found[:, 0]
         if found.ndim == 1 and (known is None or found.shape[0] == known.size):
             return found
         wanted = f"({known.size},)" if known else "(B,)"

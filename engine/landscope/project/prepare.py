@@ -28,9 +28,14 @@ def unwrapped(model: nn.Module, say: Say) -> nn.Module:
 
 
 def is_lazy(model: nn.Module) -> bool:
-    """Whether some parameters or buffers have no shape before the first forward pass."""
+    """Whether some parameters or buffers have no shape, or buffers no element, before the first forward pass.
+
+    Observers of quantisation are empty and take their sizes from the first batch.
+    """
     lazy = (UninitializedParameter, UninitializedBuffer)
-    return any(isinstance(tensor, lazy) for tensor in (*model.parameters(), *model.buffers()))
+    return any(isinstance(tensor, lazy) for tensor in (*model.parameters(), *model.buffers())) or any(
+        not buffer.numel() for buffer in model.buffers()
+    )
 
 
 def is_half(model: nn.Module) -> bool:

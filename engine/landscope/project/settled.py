@@ -74,7 +74,7 @@ def _trace(tensor: Tensor) -> tuple[int, int]:
     if tensor.layout != torch.strided or tensor.is_meta:
         return id(tensor), 0
     octets = tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8)
-    return tensor.data_ptr(), zlib.crc32(memoryview(octets.numpy()))
+    return tensor.data_ptr(), zlib.crc32(octets.numpy().data)
 
 
 def _return(place: _Place, tensor: Tensor) -> None:

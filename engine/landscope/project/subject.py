@@ -180,11 +180,14 @@ class Subject:
             self.notices.append(Notice(level=level, sentence=sentence))
 
     def _prepared(self, say: Say) -> nn.Module:
-        first = copied(self.data.batches(self.data.splits[0])[0].value)
+        batches = self.data.batches(self.data.splits[0])
+        # Not the one that the trial looks at: it would not see that buffers follow the data.
+        shaping = next((batch for batch in reversed(batches) if batch.size > 1), batches[0])
+        value = copied(shaping.value)
         with self.script.environment.entered():
             built = self.script.build_model(self.run)
             with self.script.blaming(f"moving the model to {self.device}"):
-                return prepare(built, self.device, lambda model: self.objective.loss(model, first), say)
+                return prepare(built, self.device, lambda model: self.objective.loss(model, value), say)
 
     def _list(self) -> Listing:
         if not self.run:

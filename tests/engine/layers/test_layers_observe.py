@@ -192,3 +192,19 @@ def test_that_an_output_without_real_features_is_told():
     seen, missing = _watch(nn.Sequential(_Integers()), torch.randn(2, 3), named=["0"])
     assert not seen
     assert "int64" in missing["0"]
+
+
+class _Gradients(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner, self.outer = nn.Linear(3, 4), nn.Linear(3, 2)
+
+    def forward(self, x):
+        slopes = torch.func.vmap(torch.func.grad(lambda row: self.inner(row).sum()))(x)
+        return self.outer(slopes)
+
+
+def test_that_layers_inside_transforms_of_functions_are_told_and_do_no_harm():
+    seen, missing = _watch(_Gradients(), torch.randn(5, 3))
+    assert list(seen) == ["outer"]
+    assert "torch.func" in missing["inner"]

@@ -132,3 +132,46 @@ def test_that_folder_and_recursion_limit_are_the_scripts_own_while_measuring(pro
     deltas, _ = played(EvaluateJob(project=spec, run="one"), Bench())
     metrics = [delta.metrics for delta in deltas if isinstance(delta, CheckpointMeasured)]
     assert metrics == [{"shares": 3.0, "deep": 1.0}] * 2
+
+
+OBSERVED = """
+class Observer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("lowest", torch.empty(0))
+        self.register_buffer("highest", torch.empty(0))
+    def forward(self, x):
+        seen = x.detach().amin(0)
+        self.lowest.resize_(seen.shape).copy_(seen)
+        self.highest.resize_(seen.shape).copy_(x.detach().amax(0))
+        return x
+
+def build_model():
+    torch.manual_seed(0)
+    return nn.Sequential(Observer(), nn.Linear(6, 2))
+"""
+
+
+def test_that_buffers_that_are_empty_before_the_first_batch_take_their_size_from_it(project):
+    spec = project(HEAD + OBSERVED + DATA)
+    scope = {}
+    exec(Path(spec.script).read_text(), scope)
+    model = scope["build_model"]()
+    model(scope["build_data"]()[0][0])
+    torch.save(model.state_dict(), Path(spec.root) / "runs" / "one" / "step_0.pt")
+    spec = project(HEAD + OBSERVED + DATA)
+    subject = open_subject(spec, "one")
+    assert subject.names == ("step_0.pt",)
+    subject.load("step_0.pt")
+    with torch.inference_mode():
+        subject.loss(subject.model, subject.data.batches("train")[2])
+    assert torch.equal(subject.model[0].lowest, model[0].lowest)
+
+
+def test_that_a_column_of_losses_is_one_loss_per_sample(project):
+    column = """
+def loss(model, batch):
+    return F.cross_entropy(model(batch[0]), batch[1], reduction="none")[:, None]
+"""
+    subject = open_subject(project(LINEAR + column))
+    assert subject.loss(subject.model, subject.data.batches("train")[0]).shape == (8,)
