@@ -37,10 +37,11 @@ def main(argv: list[str] | None = None) -> int:
         session = read(options.session)
         options.output.mkdir(parents=True, exist_ok=True)
     except LandscopeError as error:
-        print(error.sentence, file=sys.stderr)
+        print(f"landscope: {error.sentence}", file=sys.stderr)
         return _WRONG_USE
     except OSError as error:
-        print(f"{options.output} cannot be used as a folder: {error.strerror or error}.", file=sys.stderr)
+        sentence = f"{options.output} cannot be used as a folder: {error.strerror or error}."
+        print(f"landscope: {sentence}", file=sys.stderr)
         return _WRONG_USE
     return _Rendering(session, options).write()
 

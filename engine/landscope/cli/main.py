@@ -16,6 +16,7 @@ from typing import NoReturn
 
 import landscope
 from landscope.cli.leaving import leave_in_time
+from landscope.cli.streams import replace_closed_streams
 from landscope.contract.errors import LandscopeError, OptionError
 from landscope.contract.plan import ANALYSES
 
@@ -36,6 +37,7 @@ def main(argv: list[str] | None = None) -> int:
     Without ``argv`` it is the whole program, which then ends in two seconds at the latest.
     """
     words = sys.argv[1:] if argv is None else argv
+    replace_closed_streams()
     code = _answered(words)
     if argv is None and words[:1] == ["run"]:
         leave_in_time(code)
@@ -48,8 +50,7 @@ def _answered(words: list[str]) -> int:
         sys.stdout.reconfigure(errors="backslashreplace")  # file names may hold anything
     try:
         code = _dispatch(words)
-        if sys.stdout is not None:  # it is None where the caller has closed it
-            sys.stdout.flush()
+        sys.stdout.flush()
         return code
     except LandscopeError as error:
         print(f"landscope: {error.sentence}", file=sys.stderr)

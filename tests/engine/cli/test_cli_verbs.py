@@ -361,6 +361,14 @@ def test_that_what_a_killed_run_had_found_can_be_recovered(project, started, tmp
     assert "nothing to recover" in capsys.readouterr().out
 
 
+@pytest.mark.skipif(os.name == "nt", reason="shell of POSIX")
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+def test_that_closed_streams_keep_no_run_from_its_end(project, tmp_path, closed):
+    words = f"-m landscope.cli.main run '{project()}' -o '{tmp_path / 's.h5'}' --only distance {closed}"
+    assert subprocess.run(f"{sys.executable} {words}", shell=True, timeout=60).returncode == 0
+    assert read(tmp_path / "s.h5").distances["run"].measured
+
+
 @pytest.mark.skipif(os.name == "nt", reason="pipes of POSIX")
 def test_that_a_reader_that_has_gone_costs_no_work(project, tmp_path):
     root = project()
