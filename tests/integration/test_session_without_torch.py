@@ -20,7 +20,7 @@ import sys
 class NoTorch:
     def find_spec(self, name, path=None, target=None):
         if name.split(".")[0] in ("torch", "torchvision"):
-            raise ImportError("torch is not installed here")
+            raise ModuleNotFoundError("torch is not installed here", name="torch")
 sys.meta_path.insert(0, NoTorch())
 from landscope.cli.main import main
 sys.exit(main(sys.argv[1:]))
@@ -30,8 +30,8 @@ sys.exit(main(sys.argv[1:]))
 WITH_TORCH = WITHOUT_TORCH.replace("sys.meta_path.insert(0, NoTorch())", "")
 
 
-def landscope(program, *words):
-    ran = subprocess.run(
+def ran_as(program, *words):
+    return subprocess.run(
         [sys.executable, "-c", program, *map(str, words)],
         capture_output=True,
         text=True,
@@ -39,6 +39,10 @@ def landscope(program, *words):
         check=False,
         env={**os.environ, "QT_QPA_PLATFORM": "offscreen", "DISPLAY": ""},
     )
+
+
+def landscope(program, *words):
+    ran = ran_as(program, *words)
     assert ran.returncode == 0, ran.stderr
 
 
@@ -73,3 +77,13 @@ def assert_plane_equals_hover(session_file, folder):
     for row in rows:
         said = readout(plane, surface, Display(), False, float(row["alpha"]), float(row["beta"]))
         assert f"loss {short(float(row['loss']), 4)}" in said and "sampled" in said
+
+
+def test_that_checkpoints_are_listed_and_distances_say_what_to_install(real_project, tmp_path):
+    run = real_project.runs[0]
+    listed = ran_as(WITHOUT_TORCH, "info", run)
+    assert listed.returncode == 0 and "ready" in listed.stdout
+    made = ran_as(WITHOUT_TORCH, "run", run, "-o", tmp_path / "s.h5", "--only", "distance")
+    assert made.returncode == 2
+    assert f"run: {sys.executable} -m pip install torch" in made.stderr
+    assert read(tmp_path / "s.h5").runs

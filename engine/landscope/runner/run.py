@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import traceback
 from collections.abc import Iterator
 
@@ -10,6 +11,8 @@ from landscope.contract.events import AnyBody, Cancelled, Done, Event, Failed, S
 from landscope.contract.job import AnyJob, CancelToken
 from landscope.runner.bench import Bench
 from landscope.runner.catalogue import title, updates
+
+_NO_TORCH = "This needs PyTorch, which this Python does not have; run: {python} -m pip install torch"
 
 
 def run_job(name: str, job: AnyJob, bench: Bench, token: CancelToken) -> Iterator[Event]:
@@ -46,5 +49,7 @@ def _checked(job: AnyJob, bench: Bench, token: CancelToken) -> Iterator[AnyBody]
 
 
 def _unexpected(job: AnyJob, error: BaseException) -> str:
+    if isinstance(error, ModuleNotFoundError) and error.name == "torch":
+        return _NO_TORCH.format(python=sys.executable)
     said = " ".join(str(error).split()) or "no message"
     return f"{title(job)} stopped on an unexpected {type(error).__name__}: {said[:300]}"
