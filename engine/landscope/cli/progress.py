@@ -74,7 +74,7 @@ class Plain:
             self._waiting.hear(body)
         if isinstance(body, Failed):
             self._print(self._failures.text(self._title, body))
-        elif self._errors_only:
+        elif self._errors_only and not (isinstance(body, Notice) and body.level == "error"):
             return
         elif isinstance(body, Started):
             self._title, self._last = body.title, time.monotonic()

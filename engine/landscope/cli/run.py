@@ -17,7 +17,7 @@ from landscope.cli.progress import Face, face
 from landscope.cli.warned import warnings_logged
 from landscope.contract.deltas import RunListed
 from landscope.contract.errors import OptionError, SessionError
-from landscope.contract.events import Cancelled, Event, Failed, Notice, Partial
+from landscope.contract.events import Cancelled, Event, Failed, Level, Notice, Partial
 from landscope.contract.job import AnyJob, CancelToken, LineJob, ListJob, PlaneJob
 from landscope.contract.options import ProjectSpec
 from landscope.contract.plan import ANALYSES, plan
@@ -30,15 +30,15 @@ from landscope.session.model import Session
 from landscope.session.recorder import Recorder
 
 _UNTRUSTED = (
-    "{script} was not run, because this folder is not trusted: only distances were measured. "
+    "{script} was not run, because this folder is not trusted: only distances can be had. "
     "If you trust its code, add --trust."
 )
 _NO_SCRIPT = (
-    "{root} holds no script with build_model() and build_data(): only distances were measured. "
-    "Name the script itself (--script), or run landscope new-script {root}."
+    "{root} holds no script with build_model() and build_data(): only distances can be had. "
+    "Name the script itself (--script), or run landscope new-script {folder}."
 )
 _SEVERAL = (
-    "{root} holds {scripts} that could be meant ({names}): only distances were measured. "
+    "{root} holds {scripts} that could be meant ({names}): only distances can be had. "
     "Choose one, such as --script {first}."
 )
 _KEPT = "Nothing is lost: landscope recover -o FILE saves what was measured."
@@ -110,8 +110,10 @@ class _Work:
         """Say why there are only distances; True if more was ``asked`` for or the script may not run."""
         if only == ("distance",) or (self._spec.script and self._spec.trusted):
             return False
-        self._say(Notice(level="warning", sentence=_why_only_distances(self._spec)))
-        return asked or bool(self._spec.script)
+        wanted = asked or bool(self._spec.script)
+        level: Level = "error" if wanted else "warning"
+        self._say(Notice(level=level, sentence=_why_only_distances(self._spec)))
+        return wanted
 
     def _one(self, name: str, job: AnyJob) -> bool:
         ending: Any = None
@@ -151,7 +153,7 @@ def _why_only_distances(spec: ProjectSpec) -> str:
         return _UNTRUSTED.format(script=spec.script)
     scripts = find_scripts(spec.root)
     if not scripts:
-        return _NO_SCRIPT.format(root=spec.root)
+        return _NO_SCRIPT.format(root=spec.root, folder=shlex.quote(spec.root))
     names = some([str(Path(script).relative_to(spec.root)) for script in scripts])
     first = shlex.quote(scripts[0])
     return _SEVERAL.format(root=spec.root, scripts=counted(len(scripts), "script"), names=names, first=first)
