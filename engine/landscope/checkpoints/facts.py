@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal
@@ -41,9 +43,15 @@ class Part(msgspec.Struct, frozen=True, array_like=True):
         """The file as it is now.
 
         Raises:
-            OSError: it cannot be looked at.
+            OSError: it cannot be looked at, or is a pipe or a device, which may never end.
         """
-        found = path.stat()
+        return cls.opened(path, path.stat())
+
+    @classmethod
+    def opened(cls, path: Path, found: os.stat_result) -> Part:
+        """As ``of``, for a file that is open."""
+        if not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode):
+            raise OSError(errno.EINVAL, "a pipe or a device, no file")
         return cls(os.fsencode(path), found.st_size, found.st_mtime_ns)
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -31,8 +32,7 @@ def load_tensors(tensors: Mapping[str, Weights], parts: Iterable[Part] = ()) -> 
         CheckpointError: a tensor cannot be read, its bytes do not have the checksum that the file states, or
             a file has changed.
     """
-    check_unchanged(parts)
-    with _Files() as files:
+    with _Files(parts) as files:
         storages: dict[Storage, Tensor] = {}
         return {name: _load(name, value, storages, files) for name, value in tensors.items()}
 
@@ -48,11 +48,10 @@ def stream_tensors(
         CheckpointError: as ``load_tensors``; tensors given before may have been of a damaged file (see
             ``check_bytes``).
     """
-    check_unchanged(parts)
     groups: dict[Storage | None, list[str]] = {}
     for name, value in tensors.items():
         groups.setdefault(value.storage if isinstance(value, TensorRecord) else None, []).append(name)
-    with _Files() as files:
+    with _Files(parts) as files:
         for place in sorted(groups, key=_in_file_order):
             storages: dict[Storage, Tensor] = {}
             for name in groups[place]:
@@ -77,8 +76,7 @@ class StoredTensors(Sequence[Tensor]):
         return len(self._tensors)
 
     def __getitem__(self, index: Any) -> Any:
-        check_unchanged(self._parts)
-        with _Files() as files:
+        with _Files(self._parts) as files:
             return _load(f"tensor {index}", self._tensors[index], {}, files)
 
 
@@ -88,10 +86,9 @@ def check_bytes(tensors: Mapping[str, Weights], parts: Iterable[Part] = ()) -> N
     Raises:
         CheckpointError: as ``load_tensors``.
     """
-    check_unchanged(parts)
     places = {v.storage for v in tensors.values() if isinstance(v, TensorRecord) and v.storage is not None}
     block = memoryview(bytearray(_BLOCK))
-    with _Files() as files:
+    with _Files(parts) as files:
         for place in sorted(places, key=_in_file_order):
             if place.crc is not None:
                 _read_into(files.of(place.file), place, lambda _begin, size: block[:size])
@@ -103,8 +100,7 @@ def load_value(value: Any, parts: Iterable[Part] = ()) -> Any:
     Raises:
         CheckpointError: as ``load_tensors``.
     """
-    check_unchanged(parts)
-    with _Files() as files:
+    with _Files(parts) as files:
         return _loaded(value, {}, files)
 
 
@@ -121,12 +117,19 @@ def _loaded(value: Any, storages: dict[Storage, Tensor], files: _Files) -> Any:
 
 
 class _Files:
-    """The files of one reading, opened when first needed and closed together."""
+    """The files of one reading, opened when first needed and closed together.
 
-    def __init__(self) -> None:
+    Args:
+        parts: the files as they were described; they must still be so.
+    """
+
+    def __init__(self, parts: Iterable[Part]) -> None:
+        self._parts = {part.file: part for part in parts}
         self._open: dict[Path, BinaryIO] = {}
 
     def __enter__(self) -> _Files:
+        for part in self._parts.values():
+            _check(part, Part.of)
         return self
 
     def __exit__(self, _kind: object, error: object, _trace: object) -> None:
@@ -139,23 +142,29 @@ class _Files:
     def of(self, path: Path) -> BinaryIO:
         """An open file."""
         if path not in self._open:
-            self._open[path] = path.open("rb", buffering=0)
+            file = self._open[path] = open(path, "rb", buffering=0, opener=_opened)  # noqa: SIM115
+            if path in self._parts:
+                _check(self._parts[path], lambda path: Part.opened(path, os.fstat(file.fileno())))
         return self._open[path]
 
 
-def check_unchanged(parts: Iterable[Part]) -> None:
-    """Make sure that files are as they were when they were described.
+def _opened(path: str, flags: int) -> int:
+    """A file without waiting, whatever took its place meanwhile (a pipe would wait for a writer)."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _check(part: Part, look: Callable[[Path], Part]) -> None:
+    """Make sure that a file is as it was when it was described.
 
     Raises:
-        CheckpointError: one has changed or is gone.
+        CheckpointError: it has changed or is gone.
     """
-    for part in parts:
-        try:
-            now = Part.of(part.file)
-        except OSError as error:
-            raise CheckpointError(f"{part.file.name}: cannot be read ({error.strerror or error})") from error
-        if now != part:
-            raise CheckpointError(f"{part.file.name}: has changed since it was listed: list the run again")
+    try:
+        now = look(part.file)
+    except OSError as error:
+        raise CheckpointError(f"{part.file.name}: cannot be read ({error.strerror or error})") from error
+    if now != part:
+        raise CheckpointError(f"{part.file.name}: has changed since it was listed: list the run again")
 
 
 def _load(name: str, value: Weights, storages: dict[Storage, Tensor], files: _Files) -> Tensor:

@@ -26,7 +26,7 @@ LEGACY_MAGIC = 0x1950A86A20F9469CFC6C.to_bytes(10, "little")
 _NOT_WEIGHTS = re.compile(
     r"(optim(?:izer)?|scheduler|rng(?=_states?)|random(?=_states)|training_args|scaler)s?(?:_states?)?(?![a-z])"
 )
-_UNSURE_SUFFIXES = (".pkl", ".pickle", ".tar", ".model", ".weights", ".params")
+_UNSURE_SUFFIXES = (".bin", ".pkl", ".pickle", ".tar", ".model", ".weights", ".params")
 """Endings of data and of other programs' files as well."""
 _HEAD = 512
 LONGEST_HEADER = 100 << 20

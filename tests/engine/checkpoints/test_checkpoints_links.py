@@ -4,11 +4,14 @@ import os
 import socket
 import stat
 import sys
+from pathlib import Path
 
 import pytest
 import torch
 
-from landscope.checkpoints.discover import list_run
+from landscope.checkpoints.discover import list_file, list_files, list_run
+from landscope.checkpoints.facts import Part
+from landscope.checkpoints.read import load_tensors
 from landscope.contract.errors import CheckpointError
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links and pipes of POSIX")
@@ -70,6 +73,24 @@ def test_that_what_is_no_file_is_not_opened(tmp_path):
         made.bind(str(tmp_path / "socket.pt"))
         assert ready(tmp_path) == ["epoch_1.pt", "step_3/model.pt"]
         assert reasons(tmp_path) == {}
+
+
+def test_that_a_pipe_or_a_device_is_refused_without_waiting_for_it(tmp_path):
+    os.mkfifo(tmp_path / "pipe.pt")
+    for path in (tmp_path / "pipe.pt", Path("/dev/zero")):
+        (info,) = list_file(path).others
+        assert info.reason == "cannot be read (a pipe or a device, no file)"
+
+
+def test_that_a_file_that_became_a_pipe_is_not_waited_for(tmp_path, monkeypatch):
+    """Even if it does so just after it was looked at."""
+    path = save(tmp_path / "epoch_1.pt")
+    (entry,) = list_files(tmp_path).entries.values()
+    path.unlink()
+    os.mkfifo(path)
+    monkeypatch.setattr(Part, "of", lambda _path: entry.parts[0])
+    with pytest.raises(CheckpointError, match="a pipe or a device"):
+        load_tensors(entry.matched.tensors, entry.parts)
 
 
 @pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="everything is allowed")
