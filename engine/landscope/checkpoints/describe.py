@@ -45,10 +45,10 @@ def _told(path: Path, check: int) -> FileFacts:
         facts = _described(path, before, check)
     except TruncatedError as error:
         recent = time.time() - path.stat().st_mtime < SETTLED_S
-        return _refused(path, "waiting" if recent else "skipped", error.sentence)
+        facts = _refused(path, "waiting" if recent else "skipped", error.sentence)
     except CheckpointError as error:
         short = isinstance(error.__cause__, MemoryError)
-        return _refused(path, "skipped", TOO_LARGE if short else error.sentence)
+        facts = _refused(path, "skipped", TOO_LARGE if short else error.sentence)
     return facts if Part.of(path) == before else _refused(path, "waiting", "still being written")
 
 

@@ -10,6 +10,7 @@ from landscope.checkpoints import describe as describing
 from landscope.checkpoints.discover import list_file, list_files, list_run
 from landscope.checkpoints.match import Reference
 from landscope.checkpoints.records import TruncatedError
+from landscope.contract.errors import CheckpointError
 
 
 def archive(pickled):
@@ -64,6 +65,17 @@ def test_that_what_is_told_of_a_file_is_short_and_moves_no_cursor(tmp_path):
     reference = Reference(dict.fromkeys(names, (3,) * 60))
     for info in (*list_run(tmp_path).others, *list_files(tmp_path, reference=reference).listed.others):
         assert info.reason.isprintable() and 20 < len(info.reason) <= 1001
+
+
+def test_that_a_file_that_is_written_over_while_it_is_read_is_waited_for(tmp_path, monkeypatch):
+    def overtake(path, *_how):
+        path.write_bytes(b"new")
+        raise CheckpointError("its bytes do not match their checksum")
+
+    torch.save({"a": torch.ones(2)}, tmp_path / "a.pt")
+    monkeypatch.setattr(describing, "read_header", overtake)
+    facts = describing.describe(tmp_path / "a.pt")
+    assert (facts.state, facts.reason) == ("waiting", "still being written")
 
 
 def test_that_a_file_that_vanishes_while_it_is_read_is_one_sentence(tmp_path, monkeypatch):
