@@ -19,6 +19,8 @@ from landscope.project.definitions import (
 )
 
 _BATCH, _BATCHES = "128", 16
+_THINGS = r"^(?!.*(sampler|transform)).*"
+"""What comes beside the data of a split is named after it, too."""
 _SPLITS = ("split", "mode", "phase", "subset", "partition", "image_set", "stage", "set_name", "dset")
 _IS_TRAIN = ("train", "is_train", "training", "is_training")
 _NO_DATA = (
@@ -48,12 +50,12 @@ class DataText:
         parts = given_back(data.definition, self._root) if data.definition else ()
         split = self._split(data)
         call = self._calls.call(data, split)
-        test = place_of(parts, r"val|test|eval|dev|tst")
+        test = place_of(parts, _THINGS + r"(val|test|eval|tst|(?<![a-z])dev(?![a-z]))")
         head = "def build_data(split):" if split or test is not None else "def build_data():"
         if len(parts) > 1 and test is None:
             return [head, *self._of_tuple(data, call, parts)]
         if test is not None:
-            train = place_of(parts, r"train|trn") or 0
+            train = place_of(parts, _THINGS + r"(train|trn)") or 0
             lines = [f"    parts = {call}{self._calls.tuple_comment(call, parts)}"]
             return [
                 head,

@@ -29,19 +29,21 @@ class Values:
         return self.option(need, script) or self._constant(need, script) or UNKNOWN
 
     def as_called(self, script: Path, function: str, parameters: tuple[str, ...] | None) -> dict[str, str]:
-        """Arguments of the script's own call of ``function``, as far as they mean the same outside of it.
+        """Arguments of a call of ``function`` in its own script, else in the one that the adapter speaks for,
+        as far as they mean the same outside of it.
 
         Args:
             parameters: names in order; None = not known, then positional arguments are named by their place.
         """
         found: dict[str, str] = {}
-        for call in _calls(script, function):
+        places = [place for place in (script, self._script) if _calls(place, function)]
+        for caller in places[:1]:
+            call = _calls(caller, function)[0]
             for place, node in enumerate(call.args):
                 if parameters is None or place < len(parameters):
                     name = str(place) if parameters is None else parameters[place]
-                    found[name] = self._portable(node, script)
-            found |= {k.arg: self._portable(k.value, script) for k in call.keywords if k.arg}
-            break
+                    found[name] = self._portable(node, caller)
+            found |= {k.arg: self._portable(k.value, caller) for k in call.keywords if k.arg}
         return {name: text for name, text in found.items() if text}
 
     def splits_of(self, script: Path, function: str, parameter: str, parameters: tuple[str, ...]) -> set[str]:
@@ -58,7 +60,8 @@ class Values:
         }
 
     def _portable(self, node: ast.expr, script: Path) -> str:
-        return literal(node) or self._of_options(node, script)
+        named = self._constant(node.id, script) if isinstance(node, ast.Name) else ""
+        return literal(node) or named or self._of_options(node, script)
 
     def option(self, name: str, script: Path | None = None) -> str:
         """An expression for an option of that name; empty where the script has none."""

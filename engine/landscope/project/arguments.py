@@ -61,12 +61,18 @@ def find_options(script: Path, root: Path, bag: str = "args") -> Options | None:
 
 
 def _importable(script: Path, root: Path) -> Iterator[Options]:
-    for name in top_level(tree_of(script)):
+    """A parser that is a part of another (``add_help=False``) comes last."""
+    there = top_level(tree_of(script))
+    for name in sorted(there, key=lambda name: _is_partial(there[name])):
         definition = follow(script, name, root) if _TELLING.search(name) or name == "FLAGS" else None
         if definition is not None and (how := _how(definition)) is not None:
             call, parsed = how
             defaults = option_defaults(tree_of(definition.script))
             yield Options(definition.script, definition.name, call, parsed, defaults)
+
+
+def _is_partial(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Assign) and "add_help=False" in ast.unparse(node)
 
 
 def _how(definition: Definition) -> tuple[str, bool] | None:
@@ -132,8 +138,8 @@ def _option_name(node: ast.Call, keywords: dict[str, ast.expr]) -> str:
 
 def _default(keywords: dict[str, ast.expr]) -> str:
     action = keywords.get("action")
-    if isinstance(action, ast.Constant) and action.value in ("store_true", "store_false"):
-        return repr(action.value == "store_false")
+    if "default" not in keywords and isinstance(action, ast.Constant):
+        return {"store_true": "False", "store_false": "True"}.get(str(action.value), "None")
     return literal(keywords.get("default")) or "None"
 
 

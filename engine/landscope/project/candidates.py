@@ -106,13 +106,20 @@ def find_candidates(script: str | Path, root: str | Path | None = None) -> Candi
     datasets = _descendants(tree, _DATASETS)
     losses = {c.name for c, node in found if _is_loss(c, node)}
     models = [c for c, node in found if c.name not in losses and _is_model(c, node, modules, datasets)]
+    models = _without_bases(models, tree)
     named = {c.name for c in models}
     data = [c for c, node in found if c.name not in losses | named and _is_data(c, node, datasets)]
     return Candidates(
         ranked(models, "model"),
-        ranked(data, "data"),
+        ranked(_without_bases(data, tree), "data"),
         ranked([c for c, _ in found if c.name in losses], "loss"),
     )
+
+
+def _without_bases(found: list[Candidate], tree: ast.Module) -> list[Candidate]:
+    """All but the classes that others of the file derive from and that nothing makes."""
+    bases = {last_name(base) for node in tree.body if isinstance(node, ast.ClassDef) for base in node.bases}
+    return [one for one in found if one.used or one.kind != "class" or one.name not in bases]
 
 
 def may_serve(script: str | Path) -> bool:

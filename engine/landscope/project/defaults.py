@@ -29,10 +29,25 @@ def outputs(model: nn.Module, value: Any) -> tuple[Any, Tensor | None]:
     if isinstance(value, Mapping):
         return model(**_accepted(model, value)), labels_of(value)
     if isinstance(value, (list, tuple)) and len(value) == 2 and isinstance(value[0], Tensor):
-        return model(value[0]), labels_of(value)
+        return (_with_loss(model(*value)) if _takes_labels(model) else model(value[0])), labels_of(value)
     raise MisfitError(
         f"The default loss takes batches (input, labels) or a dict, not {_form(value)}; {_ask(model)}"
     )
+
+
+def _takes_labels(model: nn.Module) -> bool:
+    """Whether ``forward`` takes the labels after the input, to compute the loss itself."""
+    names = list(inspect.signature(model.forward).parameters)[1:2]
+    return any(name in ("targets", "target", "labels", "label") for name in names)
+
+
+def _with_loss(output: Any) -> Any:
+    """``(logits, loss)`` by name, as a forward pass that was given the labels returns it."""
+    parts = [part for part in output if isinstance(part, Tensor)] if isinstance(output, tuple) else []
+    losses = [part for part in parts if part.ndim == 0]
+    if len(losses) != 1:
+        return output
+    return {"loss": losses[0], "logits": next((part for part in parts if part.ndim), None)}
 
 
 _ASK = "write loss(model, batch) in the script."

@@ -587,3 +587,35 @@ def test_that_a_loss_may_change_what_it_is_given(project, batch, loss):
 def rows_of(seed):
     x = torch.randn(1 if seed == 3 else 8, 3, generator=torch.Generator().manual_seed(seed))
     return x, (x[:, 0] > 0).long()
+
+
+LANGUAGE = """
+import torch
+from torch import nn
+
+class Gpt(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embedding, self.head = nn.Embedding(8, 4), nn.Linear(4, 8)
+    def forward(self, tokens, targets=None):
+        logits = self.head(self.embedding(tokens))
+        if targets is None:
+            return logits[:, [-1]], None
+        return logits, nn.functional.cross_entropy(logits.flatten(0, 1), targets.flatten())
+
+def build_model():
+    torch.manual_seed(0)
+    return Gpt()
+
+def build_data():
+    x = torch.randint(0, 8, (12, 5), generator=torch.Generator().manual_seed(1))
+    return [(x[i:i + 4], x[i:i + 4].roll(1, 1)) for i in range(0, 12, 4)]
+"""
+
+
+def test_that_a_forward_pass_that_takes_the_targets_gives_the_loss(project):
+    subject = open_subject(project(LANGUAGE))
+    x, y = subject.data.batches("train")[0].value
+    assert float(subject.loss(subject.model, (x, y))) == pytest.approx(
+        float(subject.model(x, y)[1]), rel=1e-6
+    )

@@ -469,3 +469,108 @@ def test_that_work_at_import_and_a_guess_among_models_stand_in_the_file(tmp_path
     )
     text = new_script(write(tmp_path / "loop", {"train.py": loop})).file.read_text()
     assert "# train.py begins its work when it is imported (line " in text
+
+
+PARSERS = f"""
+    import argparse
+    {NET}
+    {SAMPLES}
+
+    config_parser = parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--config", default="")
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--hidden", type=int, default=6)
+    parser.add_argument("--save", action="store_true", default=True)
+
+    def main():
+        args = parser.parse_args()
+        model = Net(args.hidden)
+        data = Samples(True)
+    {GUARD}
+"""
+FAMILY = """
+    import torch
+    from torch import nn
+
+    class BaseModule(nn.Module):
+        def log(self, *_words): ...
+
+    class BaseDataset(torch.utils.data.Dataset):
+        def __len__(self): return 8
+
+    class MyNet(BaseModule):
+        def __init__(self):
+            super().__init__()
+            self.lin = nn.Linear(3, 2)
+        def forward(self, x): return self.lin(x)
+
+    class MySamples(BaseDataset):
+        def __getitem__(self, i): return torch.full((3,), i / 8), i % 2
+"""
+SAMPLERS = f"""
+    import torch
+    {NET}
+    {SAMPLES}
+
+    def load_data(root="."):
+        dataset, dataset_test = Samples(True), Samples(False)
+        train_sampler, test_sampler = list(range(20)), list(range(10))
+        return dataset, dataset_test, train_sampler, test_sampler
+
+    def build_model(): return Net(6)
+"""
+ELSEWHERE = {
+    "model.py": """
+        from torch import nn
+        class Net(nn.Module):
+            def __init__(self, width):
+                super().__init__()
+                self.lin, self.out = nn.Linear(3, width), nn.Linear(width, 2)
+            def forward(self, x): return self.out(self.lin(x))
+    """,
+    "main.py": f"""
+        import argparse
+        import model
+        {textwrap.indent(textwrap.dedent(SAMPLES), " " * 8)}
+        parser = argparse.ArgumentParser()
+        width_of_all = 6
+
+        def build_data(): return DataLoader(Samples(True), batch_size=4)
+
+        if __name__ == "__main__":
+            net = model.Net(width_of_all)
+    """,
+}
+BATCHES = """
+    import torch
+    from torch import nn
+    device = "cpu"
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.lin = nn.Linear(3, 2)
+        def forward(self, x): return self.lin(x)
+
+    def get_batch(split):
+        x, y = torch.ones(4, 3), torch.zeros(4).long()
+        return x.to(device), y.to(device)
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "lines"),
+    [
+        ({"train.py": PARSERS}, ["args = _parser.parse_args()", "_Net(width=args.hidden)"]),
+        ({"train.py": FAMILY}, ["return _MyNet()", "_MySamples()"]),
+        ({"train.py": SAMPLERS}, ['parts[0] if split == "train" else parts[1]']),
+        (ELSEWHERE, ["_Net(width=6)"]),
+        ({"train.py": BATCHES}, ["[_get_batch(split=split) for _ in range(16)]"]),
+    ],
+    ids=["parsers", "families", "samplers", "called elsewhere", "batches"],
+)
+def test_that_what_a_repository_means_is_told_from_its_text(tmp_path, files, lines):
+    root = write(tmp_path / "repo", files)
+    text = new_script(root).file.read_text()
+    assert [line for line in lines if line not in text] == []
+    assert opened(root).data.batches("train")
