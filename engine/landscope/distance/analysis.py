@@ -26,6 +26,9 @@ from landscope.distance.norms import Sums, parameter_sums
 from landscope.distance.quantities import PathQuantities
 from landscope.distance.states import Chosen, RunStates
 
+MATRIX = 512
+"""The most checkpoints in a matrix: both matrices together then take 4 MiB, whatever the run has."""
+
 
 def analyse_files(folder: str | Path, run: str, job: DistanceJob, token: CancelToken) -> Iterator[Update]:
     """Measure all quantities checkpoint by checkpoint, in training order, then the two matrices.
@@ -106,8 +109,18 @@ class _Walk:
                 yield Partial(delta=delta)
 
     def matrices(self) -> Iterator[Update]:
-        """Distance and cosine between every two measured checkpoints, over all parameters but buffers."""
-        names = tuple(one.checkpoint for one in self.measured)
+        """Distance and cosine between every two measured checkpoints, over all parameters but buffers.
+
+        Of more than ``MATRIX`` as many are taken, evenly spaced.
+        """
+        measured = tuple(one.checkpoint for one in self.measured)
+        names = spread(measured, MATRIX)
+        if len(names) < len(measured):
+            yield Notice(
+                level="info",
+                sentence=f"The distance matrix of {self._run} has {len(names)} of the {len(measured)} "
+                "checkpoints, evenly spaced.",
+            )
         kept = np.flatnonzero(~self._frame().buffers)
         states = self._states
 
@@ -192,3 +205,10 @@ class _Walk:
 
     def _progress(self, done: float, checkpoint: str) -> Progress:
         return Progress(done=done, total=self._total, eta_s=self._pace.eta_s(done), what=checkpoint)
+
+
+def spread(names: tuple[str, ...], most: int) -> tuple[str, ...]:
+    """At most ``most`` of the names, evenly spaced, with the first and the last."""
+    if len(names) <= most:
+        return names
+    return tuple(names[k] for k in np.linspace(0, len(names) - 1, most).round().astype(int))

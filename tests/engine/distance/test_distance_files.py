@@ -12,7 +12,7 @@ from landscope.contract.errors import CheckpointError, JobCancelled
 from landscope.contract.events import Notice, Partial, Progress
 from landscope.contract.job import CancelToken, DistanceJob
 from landscope.contract.options import DistanceOptions, ProjectSpec
-from landscope.distance import states
+from landscope.distance import analysis, states
 from landscope.distance.analysis import analyse_files
 
 
@@ -157,3 +157,15 @@ def test_that_progress_ends_at_its_total(tmp_path):
     _write(tmp_path, *(_state(k) for k in range(3)))
     last = [u for u in _analyse(tmp_path) if isinstance(u, Progress)][-1]
     assert last.done == last.total == 6
+
+
+def test_that_a_long_run_has_a_matrix_of_checkpoints_from_its_first_to_its_last(tmp_path, monkeypatch):
+    monkeypatch.setattr(analysis, "MATRIX", 3)
+    _write(tmp_path, *(_state(k) for k in range(5)))
+    updates = list(_analyse(tmp_path))
+    (matrices,) = _deltas(updates, DistanceMatrices)
+    assert matrices.checkpoints == ("step_0.pt", "step_2.pt", "step_4.pt")
+    assert matrices.distance.shape == (3, 3)
+    totals = {one.checkpoint: one.total["distance"] for one in _deltas(updates, DistancesMeasured)}
+    np.testing.assert_allclose(matrices.distance[0], [totals[name] for name in matrices.checkpoints])
+    assert any("3 of the 5 checkpoints" in u.sentence for u in updates if isinstance(u, Notice))
