@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping
 
@@ -16,7 +17,7 @@ Signature = tuple[tuple[str, tuple[int, ...]], ...]
 
 
 def agreeing(entries: list[Entry]) -> list[Entry]:
-    """Skip files whose parameters have other names or shapes than those of most files.
+    """Skip files whose parameters have other names or shapes than those of most files, or the larger ones.
 
     Names of tied parameters that a file stores twice stand for one: it agrees with one that stores it once.
     """
@@ -25,12 +26,18 @@ def agreeing(entries: list[Entry]) -> list[Entry]:
     counted = Counter(s for s in shapes if s is not None)
     if len(counted) < 2:
         return entries
-    most = counted.most_common(1)[0][0]
+    most = max(counted, key=lambda s: (counted[s], _elements(s)))
     typical = next(e for e, s in zip(entries, shapes, strict=True) if s == most)
+    majority = 2 * counted[most] > counted.total()
+    others = "most files of this run" if majority else shown(typical.info.name)
     return [
-        _compared(e, dict(s), typical, dict(most)) if s is not None else e
+        _compared(e, dict(s), typical, dict(most), others) if s is not None else e
         for e, s in zip(entries, shapes, strict=True)
     ]
+
+
+def _elements(signature: Signature) -> int:
+    return sum(math.prod(shape) for _, shape in signature)
 
 
 def _signature(tensors: Mapping[str, Weights], known: dict[object, Signature]) -> Signature:
@@ -49,17 +56,22 @@ def _is_buffer(name: str, tensor: Weights) -> bool:
 
 
 def _compared(
-    entry: Entry, own: Mapping[str, tuple[int, ...]], typical: Entry, common: Mapping[str, tuple[int, ...]]
+    entry: Entry,
+    own: Mapping[str, tuple[int, ...]],
+    typical: Entry,
+    common: Mapping[str, tuple[int, ...]],
+    others: str,
 ) -> Entry:
+    """The entry, skipped if its network is not the typical one, which is that of the ``others``."""
     for name, shape in own.items():
         if name in common and common[name] != shape:
-            reason = f"{shown(name)} has shape {shape}, in most files of this run {common[name]}"
+            reason = f"{shown(name)} has shape {shape}, in {others} {common[name]}"
             return Entry(with_changes(entry.info, state="skipped", reason=clause(reason)))
     odd = sorted(_lacking(own, entry, common) | _lacking(common, typical, own))
     if not odd:
         return entry
     where = "only here" if odd[0] in own else "missing here"
-    reason = f"its parameters differ from those of most files of this run: {shown(odd[0])} is {where}"
+    reason = f"its parameters differ from those of {others}: {shown(odd[0])} is {where}"
     return Entry(with_changes(entry.info, state="skipped", reason=reason))
 
 

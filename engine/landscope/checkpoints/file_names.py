@@ -11,6 +11,8 @@ _SUFFIX = re.compile(
     re.IGNORECASE,
 )
 _NUMBER = r"[-_=]?(\d{1,18})([km]?)(?![a-z0-9])"
+_COUNT = re.compile(r"(\d{1,18})(?:([km])(?![a-z0-9]))?")
+_UNITS = {"": 1, "k": 1_000, "m": 1_000_000}
 _STEP = re.compile(
     r"(?:^|[^a-z])(?:global[-_]?step|steps?|iterations?|iters?|it|updates?|batch|snapshot|checkpoint|ckpt)"
     + _NUMBER,
@@ -71,8 +73,9 @@ def epoch_in(name: str) -> int | None:
 
 def numbers_in(name: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
     """The texts of a name around its numbers, and the numbers that may count something."""
-    parts = re.split(r"(\d{1,18})", _counting(name).lower())
-    return tuple(parts[::2]), tuple(int(part) for part in parts[1::2])
+    parts = _COUNT.split(_counting(name).lower())
+    counts = zip(parts[1::3], parts[2::3], strict=True)
+    return tuple(parts[::3]), tuple(int(digits) * _UNITS[unit or ""] for digits, unit in counts)
 
 
 def _number(pattern: re.Pattern[str], text: str) -> int | None:
@@ -80,7 +83,7 @@ def _number(pattern: re.Pattern[str], text: str) -> int | None:
     if not found:
         return None
     digits, unit = found[-1]
-    return int(digits) * {"": 1, "k": 1_000, "m": 1_000_000}[unit.lower()]
+    return int(digits) * _UNITS[unit.lower()]
 
 
 def is_special(name: str) -> bool:

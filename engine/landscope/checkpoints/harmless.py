@@ -1,6 +1,7 @@
 """Values that a pickle may rebuild: plain containers, numbers, texts and paths, through functions of ours.
 
-None of them takes a size or an iterator from the file, so none can make more than the file holds.
+None of them takes a size or an iterator from the file, and joined texts are cut: what one makes is never
+larger than what it is given.
 """
 
 from __future__ import annotations
@@ -12,6 +13,9 @@ from typing import Any
 import numpy as np
 
 from landscope.checkpoints.foreign import Call, Foreign, InertArray, InertDtype, Table
+
+_LONGEST = 4096
+"""Characters of a path or a device; joined again and again they would double each time."""
 
 
 def _scalar(dtype: Any, raw: Any = b"") -> Any:
@@ -51,7 +55,9 @@ def _frozenset(values: Any = ()) -> frozenset[Any]:
 
 
 def _list(values: Any = (), *_most: Any) -> list[Any]:
-    return list(values) if isinstance(values, (tuple, list)) else []
+    if isinstance(values, list):
+        return values  # not a copy: a file may ask for it again and again
+    return list(values) if isinstance(values, tuple) else []
 
 
 def _table(values: Any = None, *_rest: Any) -> Table:
@@ -73,11 +79,11 @@ def _complex(real: Any = 0.0, imaginary: Any = 0.0) -> Any:
 
 
 def _joined(*parts: Any) -> str:
-    return ":".join(str(part) for part in parts if isinstance(part, (str, int)))
+    return ":".join(str(part)[:_LONGEST] for part in parts[:2] if isinstance(part, (str, int)))[:_LONGEST]
 
 
 def _path(*parts: Any) -> str:
-    return str(PurePosixPath(*(part for part in parts if isinstance(part, str))))
+    return str(PurePosixPath(*(part for part in parts if isinstance(part, str))))[:_LONGEST]
 
 
 def _called(names: Iterable[str], value: Any) -> dict[str, Any]:

@@ -53,6 +53,8 @@ def in_order(files: Sequence[Placed]) -> tuple[tuple[Placed, ...], tuple[Placed,
     """
     ordinary = [f for f in files if not f.special and not _unnumbered_start(f)] or list(files)
     unit, source = _common_source(ordinary)
+    if unit == "step" and source is not None and all(_counts_epochs(file, source) for file in ordinary):
+        unit = "epoch"
     by_words = source is not None and _several_runs(ordinary, source)
     placed, lost = [], []
     for file in files:
@@ -63,6 +65,11 @@ def in_order(files: Sequence[Placed]) -> tuple[tuple[Placed, ...], tuple[Placed,
             words = _words(file) if by_words else ()
             placed.append(((words, _sort_key(file, key)), _completed(file, unit, key)))
     return tuple(file for _, file in sorted(placed, key=lambda pair: pair[0])), tuple(lost)
+
+
+def _counts_epochs(file: Placed, source: Source) -> bool:
+    """Whether the number of its name is its stored epoch: timm's ``checkpoint-9`` is that of epoch 9."""
+    return file.step is None and file.epoch is not None and file.epoch == source(file)
 
 
 def _unnumbered_start(file: Placed) -> bool:

@@ -144,6 +144,16 @@ def test_that_files_of_another_network_are_skipped_with_both_shapes(tmp_path):
     assert names(fitted.listed) == ["m_3.pt"]
 
 
+def test_that_of_two_networks_in_one_folder_the_larger_is_listed(tmp_path):
+    for epoch in (1, 2):
+        torch.save(nn.Linear(9, 9).state_dict(), tmp_path / f"net_g_{epoch}.pt")
+        torch.save(nn.Sequential(nn.Linear(2, 1)).state_dict(), tmp_path / f"net_d_{epoch}.pt")
+    listed = list_run(tmp_path)
+    assert names(listed) == ["net_g_1.pt", "net_g_2.pt"]
+    reason = "its parameters differ from those of net_g_1.pt: 0.bias is only here"
+    assert reasons(listed) == {"net_d_1.pt": reason, "net_d_2.pt": reason}
+
+
 def test_that_hugging_face_folders_are_one_checkpoint_each(tmp_path):
     for step in (9, 10, 100):
         folder = tmp_path / f"checkpoint-{step}"

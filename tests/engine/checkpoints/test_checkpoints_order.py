@@ -23,6 +23,7 @@ def ordered(*names):
         ["epoch=2-val_acc=0.93.ckpt", "epoch=10-val_acc=0.51.ckpt"],
         ["net_epoch_2_loss0.9.pt", "net_epoch_10_loss0.123.pt"],
         ["iter_900.pth", "iter_2k.pth", "iter_10k.pth", "iter_1m.pth"],
+        ["model-1k.pt", "model-2k.pt", "model-10k.pt", "model-1M.pt"],
         ["init.pt", "step_1.pt", "step_2.pt", "last.pt"],
         ["checkpoint-9/model.safetensors", "checkpoint-10/model.safetensors"],
         ["step-9/.metadata", "step-10/.metadata"],
@@ -38,6 +39,7 @@ def test_that_names_are_in_training_order(names):
         (["model_3.pt", "model_20.pt"], [3, 20]),
         (["iter_2k.pth", "iter_10k.pth"], [2000, 10_000]),
         (["resnet18_5.pth", "resnet18_12.pth"], [5, 12]),
+        (["model-500.pt", "model-2k.pt"], [500, 2000]),
         (["2024-05-01_12-30.pt", "2024-05-01_13-05.pt"], [None, None]),
         (["20240501_123000.pt", "20240501_130500.pt"], [None, None]),
         (["resnet18-3f2a9c1e.pth", "resnet18-5c106cde.pth"], [None, None]),
@@ -52,6 +54,13 @@ def test_that_names_are_in_training_order(names):
 )
 def test_that_only_what_counts_is_a_step(names, steps):
     assert ordered(*names)[1] == steps
+
+
+def test_that_a_number_that_is_the_stored_epoch_is_told_as_such():
+    files = [Placed(f"checkpoint-{epoch}.pth.tar", epoch=epoch) for epoch in (2, 10)]
+    assert [(file.step, file.epoch) for file in in_order(files)[0]] == [(None, 2), (None, 10)]
+    files = [Placed(f"checkpoint-{step}.pt", epoch=step // 10) for step in (20, 100)]
+    assert [(file.step, file.epoch) for file in in_order(files)[0]] == [(20, 2), (100, 10)]
 
 
 def test_that_an_epoch_in_the_name_is_told_as_such():

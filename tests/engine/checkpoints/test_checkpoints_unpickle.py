@@ -48,6 +48,18 @@ def tensor(shape=b"K\x02\x85", stride=b"K\x01\x85", start=b"K\x00"):
     return name("torch._utils._rebuild_tensor_v2") + b"(" + storage + start + shape + stride + b"\x89}tR"
 
 
+@pytest.mark.parametrize("joining", ["torch.device", "pathlib.PosixPath"])
+def test_that_texts_joined_with_themselves_do_not_double_for_ever(joining):
+    steps = b"".join(b"0" + name(joining) + b"h\x00h\x00\x86Rq\x00" for _ in range(40))
+    assert len(loads(b"\x80\x02X\x04\x00\x00\x00textq\x00" + steps + b".")) <= 4096
+
+
+def test_that_a_list_asked_for_many_times_is_there_once():
+    content = b"\x80\x02(K\x01K\x02lq\x00" + name("builtins.list") + b"h\x00\x85Rh\x00\x86."
+    first, second = loads(content)
+    assert first is second
+
+
 @pytest.mark.parametrize("offset", [1 << 70, -1, "5", None])
 def test_that_a_view_of_a_storage_with_an_impossible_offset_is_refused(offset):
     view = pickle.dumps(("key", offset, 2), 2)[2:-1]
