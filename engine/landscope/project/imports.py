@@ -108,12 +108,23 @@ class ScriptModules:
         inside = path == self.script or {self.root, self.project} & set(path.parents)
         return bool(inside) and not {"site-packages", "dist-packages"} & set(path.parts)
 
+    def loaded(self) -> list[ModuleType]:
+        """The project's modules."""
+        return [sys.modules[name] for name in self._loaded()]
+
+    def _loaded(self) -> list[str]:
+        """Names of the project's modules, inner ones first: a namespace package asks its parent."""
+        fresh = (
+            (name, module)
+            for name, module in reversed(list(sys.modules.items()))
+            if name not in self._before and name.partition(".")[0] not in _KEPT
+        )
+        return [name for name, module in fresh if isinstance(module, ModuleType) and self._owns(module)]
+
     def close(self) -> None:
         """Drop the project's modules and give back the names they had taken."""
-        for name, module in reversed(list(sys.modules.items())):  # a namespace package asks its parent
-            fresh = name not in self._before and name.partition(".")[0] not in _KEPT
-            if fresh and isinstance(module, ModuleType) and self._owns(module):
-                del sys.modules[name]
+        for name in self._loaded():
+            del sys.modules[name]
         sys.path[:] = [path for path in sys.path if path not in self.paths]
         sys.modules.update(self._hidden)
         self._hidden.clear()

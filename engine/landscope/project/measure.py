@@ -14,9 +14,10 @@ from torch import Tensor, nn
 
 from landscope.contract.errors import DataError
 from landscope.contract.job import CancelToken
-from landscope.project.environment import put_randomness, read_randomness, seed_everything
 from landscope.project.frozen import FrozenBatch
+from landscope.project.generators import seeded
 from landscope.project.subject import Subject
+from landscope.weights.restore import kept_attributes
 
 REPEATS = 5
 """Draws of a random model's loss at one checkpoint."""
@@ -128,10 +129,11 @@ def measure(
     if not chosen:
         raise DataError("There are no batches to measure.")
     column, columns = _Column(), defaultdict[str, _Column](_Column)
-    with torch.inference_mode(), _common_randomness(subject, draw):
+    model = subject.model if model is None else model
+    with torch.inference_mode(), _as_at_first(subject, model, draw):
         for batch in chosen:
             token.check()
-            loss, metrics = subject.loss_and_metrics(subject.model if model is None else model, batch)
+            loss, metrics = subject.loss_and_metrics(model, batch)
             column.add(loss, batch.size)
             for name, metric in metrics.items():
                 columns[name].add(metric, batch.size)
@@ -140,17 +142,14 @@ def measure(
 
 
 @contextmanager
-def _common_randomness(subject: Subject, draw: int) -> Iterator[None]:
-    """The same random numbers at every point, for models that draw some even in eval mode."""
+def _as_at_first(subject: Subject, model: nn.Module, draw: int) -> Iterator[None]:
+    """Every point begins with the same random numbers and hidden states, where the model has such."""
     if not subject.random:
         yield
         return
-    before = read_randomness()
-    try:
-        seed_everything(subject.project.data.seed + draw)
+    generators = subject.script.generators(model)
+    with kept_attributes(model), seeded(generators, subject.project.data.seed + draw):
         yield
-    finally:
-        put_randomness(before)
 
 
 def _summary(

@@ -15,6 +15,7 @@ from landscope.contract.errors import ScriptError
 from landscope.contract.events import Notice
 from landscope.project.blame import adapter_hint, blaming, line_of
 from landscope.project.environment import Environment, put_randomness, read_randomness, seed_everything
+from landscope.project.generators import generators_in
 from landscope.project.imports import ScriptModules, drop_loaded
 from landscope.project.printing import Echo
 
@@ -97,6 +98,10 @@ class ModelScript:
         echo = Echo()
         with blaming(self._modules.owns_file, self.path, doing, function, echo.text), echo.listening():
             yield
+
+    def generators(self, model: nn.Module) -> list[Any]:
+        """Random generators that the project's modules and the model hold, beside the global ones."""
+        return generators_in([*map(vars, self._modules.loaded()), *map(vars, model.modules())])
 
     def where(self, function: str) -> str:
         """File and line of one of the script's functions, for sentences."""

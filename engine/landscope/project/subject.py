@@ -201,7 +201,12 @@ class Subject:
 
     def _try_out(self) -> bool:
         with self.script.environment.entered():
-            trial = try_out(self.objective, self.model, self.data.batches(self.data.splits[0])[0])
+            trial = try_out(
+                self.objective,
+                self.model,
+                self.data.batches(self.data.splits[0])[0],
+                self.script.generators(self.model),
+            )
             self.objective.trains = trial.trains
             self.notices.extend(trial.notices)
             self.notices.extend(join_single_rows(self.objective, self.model, self.data))

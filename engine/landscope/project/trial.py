@@ -14,8 +14,8 @@ from torch.overrides import TorchFunctionMode
 from landscope.contract.errors import ScriptError
 from landscope.contract.events import Level, Notice
 from landscope.project.batches import can_cut, copied, cut, same
-from landscope.project.environment import seed_everything
 from landscope.project.frozen import FrozenBatch
+from landscope.project.generators import seeded
 from landscope.project.objective import Objective
 from landscope.project.settled import kept_modes, traces
 from landscope.weights.restore import preserved
@@ -98,8 +98,9 @@ class Trial:
         spread = f"{min(self.losses):.6g} to {max(self.losses):.6g} on the first batch"
         if _differ(self.seeded):
             return (
-                "The model keeps something between its calls, such as a hidden state or a generator: the "
-                f"same weights and random numbers gave losses from {spread}, each after what ran before it."
+                "The model keeps something between its calls, such as a hidden state: the same weights and "
+                f"random numbers gave losses from {spread}, each after what ran before it; what its modules "
+                "keep is put back before every point."
             )
         return (
             f"The model is random in eval mode: the same weights gave losses from {spread} (standard "
@@ -130,8 +131,11 @@ class _Watch(TorchFunctionMode):
         return func(*args, **(kwargs or {}))
 
 
-def try_out(objective: Objective, model: nn.Module, batch: FrozenBatch) -> Trial:
+def try_out(objective: Objective, model: nn.Module, batch: FrozenBatch, generators: list[Any]) -> Trial:
     """Run the batch three times, more often if losses differ; the model is put back afterwards.
+
+    Args:
+        generators: random generators beside the global ones.
 
     Raises:
         ScriptError: the model or the loss raised.
@@ -139,16 +143,17 @@ def try_out(objective: Objective, model: nn.Module, batch: FrozenBatch) -> Trial
     first = _first(objective, model, batch)
     with preserved(model), torch.inference_mode():
         losses = tuple(_again(objective, model, batch) for _ in range(2))
-        seeded: tuple[float, ...] = ()
+        seeded_losses: tuple[float, ...] = ()
         if _differ(losses):
             losses += tuple(_again(objective, model, batch) for _ in range(REPEATS - 2))
-            seeded = (_seeded(objective, model, batch), _seeded(objective, model, batch))
+            repeated = (_seeded(objective, model, batch, generators) for _ in range(2))
+            seeded_losses = tuple(repeated)
         with kept_modes(model):
-            summed = first.scalar and not seeded and _is_sum(objective, model, batch, losses[0])
+            summed = first.scalar and not seeded_losses and _is_sum(objective, model, batch, losses[0])
     return Trial(
         trains=bool(first.moved) or first.training,
         losses=losses,
-        seeded=seeded,
+        seeded=seeded_losses,
         strangers=first.strangers,
         moved=(*first.parameters, *(() if first.training else first.moved)),
         summed=summed,
@@ -216,6 +221,6 @@ def _is_sum(objective: Objective, model: nn.Module, batch: FrozenBatch, whole: f
     return abs(sum(parts) - whole) < _SAME * abs(whole) and abs(sum(parts) / 2 - whole) > 0.1 * abs(whole)
 
 
-def _seeded(objective: Objective, model: nn.Module, batch: FrozenBatch) -> float:
-    seed_everything(0)
-    return _again(objective, model, batch)
+def _seeded(objective: Objective, model: nn.Module, batch: FrozenBatch, generators: list[Any]) -> float:
+    with seeded(generators, 0):
+        return _again(objective, model, batch)

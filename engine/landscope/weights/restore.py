@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import random
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -25,6 +26,7 @@ _TABLES = (
     "_backward_hooks",
     "_backward_pre_hooks",
 )
+_CONTAINERS = (list, dict, set, deque, OrderedDict, defaultdict)
 
 
 @contextmanager
@@ -32,9 +34,9 @@ def preserved(model: nn.Module) -> Iterator[nn.Module]:
     """Run a block after which the model and all random generators are bit for bit what they were.
 
     Kept are: values and memory of all parameters and buffers (which tensors they are, too), their
-    ``requires_grad`` and ``grad``, train or eval mode and extra state of every module, hooks, and the state
-    of the generators of Python, NumPy, torch and every accelerator. Holds on normal end, error, cancel and
-    on closing a generator. Costs a copy of the model's tensors while the block runs.
+    ``requires_grad`` and ``grad``, train or eval mode, attributes and extra state of every module, hooks,
+    and the state of the generators of Python, NumPy, torch and every accelerator. Holds on normal end,
+    error, cancel and on closing a generator. Costs a copy of the model's tensors while the block runs.
     """
     with ExitStack() as stack:
         stack.callback(_GeneratorStates().restore)
@@ -98,18 +100,62 @@ class _TensorState:
         return (now.data_ptr(), now.shape, now.stride()) != (before.data_ptr(), before.shape, before.stride())
 
 
+@contextmanager
+def kept_attributes(model: nn.Module) -> Iterator[None]:
+    """Run a block after which every module has the attributes that it had: a hidden state, lists of outputs.
+
+    Which objects they are comes back, and what is in lists, dicts, sets and deques; values of tensors do not.
+    """
+    with ExitStack() as stack:
+        for module in model.modules():
+            stack.callback(_Attributes(module).restore)
+        yield
+
+
+class _Attributes:
+    """Plain attributes of one module, with the contents of those that are containers."""
+
+    def __init__(self, module: nn.Module) -> None:
+        scripted = isinstance(module, torch.jit.ScriptModule)
+        self._now: dict[str, Any] = {} if scripted else vars(module)
+        self._before = {k: (v, _contents(v)) for k, v in self._now.items() if k not in _TABLES}
+
+    def restore(self) -> None:
+        for name in [name for name in self._now if name not in self._before and name not in _TABLES]:
+            del self._now[name]
+        for name, (value, contents) in self._before.items():
+            self._now[name] = value
+            if contents is not None and not _holds(value, contents):
+                value.clear()
+                (value.extend if isinstance(value, (list, deque)) else value.update)(contents)
+
+
+def _contents(value: Any) -> Any:
+    """A shallow copy of a container; None for anything else, and for containers of somebody's own making."""
+    return value.copy() if type(value) in _CONTAINERS else None
+
+
+def _holds(value: Any, contents: Any) -> bool:
+    """Whether a container holds the same objects as before, compared by identity."""
+    if isinstance(value, dict):
+        return not _differs(value, contents)
+    return len(value) == len(contents) and all(a is b for a, b in zip(value, contents, strict=True))
+
+
 class _ModuleState:
-    """What one module was: its mode, its tables of parameters, buffers and children, its hooks."""
+    """What one module was: its mode, its tables of parameters, buffers and children, its hooks, the rest."""
 
     def __init__(self, module: nn.Module) -> None:
         self._module = module
         self._training = module.training
         scripted = isinstance(module, torch.jit.ScriptModule)  # its tables are made anew at every look
         self._tables = {name: dict(getattr(module, name)) for name in _TABLES if not scripted}
+        self._attributes = _Attributes(module)
         keeps_extra = not scripted and type(module).get_extra_state is not nn.Module.get_extra_state
         self._extra = (copy.deepcopy(module.get_extra_state()),) if keeps_extra else ()
 
     def restore(self) -> None:
+        self._attributes.restore()
         self._module.training = self._training
         for name, before in self._tables.items():
             table = getattr(self._module, name)

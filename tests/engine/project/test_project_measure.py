@@ -387,6 +387,46 @@ def build_data():
 """
     subject = open_subject(project(text))
     assert any("keeps something between its calls" in notice.sentence for notice in subject.notices)
+    first, again = (measure(subject, "train", CancelToken()).loss for _ in range(2))
+    assert first == again
+
+
+GENERATORS = {
+    "torch": ("torch.Generator()", "torch.randn(x.shape, generator={})"),
+    "numpy": ("np.random.default_rng()", "torch.from_numpy({}.normal(size=x.shape)).float()"),
+    "old numpy": ("np.random.RandomState()", "torch.from_numpy({}.normal(size=x.shape)).float()"),
+    "python": ("random.Random()", "torch.tensor([{}.random()])"),
+}
+
+
+@pytest.mark.parametrize("place", ["script", "model"])
+@pytest.mark.parametrize(("make", "draw"), GENERATORS.values(), ids=GENERATORS)
+def test_that_generators_of_the_scripts_own_are_held_still(project, make, draw, place):
+    name = {"script": "own", "model": "self.own"}[place]
+    text = f"""
+import random
+import numpy as np
+import torch
+from torch import nn
+own = {make}
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.out, self.own = nn.Linear(3, 2), {make}
+    def forward(self, x):
+        return self.out(x + {draw.format(name)})
+
+def build_model():
+    return Net()
+
+def build_data():
+    return [(torch.ones(4, 3), torch.tensor([0, 1, 0, 1]))] * 2
+"""
+    subject = open_subject(project(text))
+    assert any("random in eval mode" in notice.sentence for notice in subject.notices)
+    first, again, other = (measure(subject, "train", CancelToken(), draw=draw).loss for draw in (0, 0, 1))
+    assert first == again != other
 
 
 SINGLE = """

@@ -115,7 +115,6 @@ def test_that_a_loss_that_trains_gives_the_same_every_time(project, loss):
 
 
 SURROUNDINGS = """
-pathlib.Path("shares.json").write_text("[1.0, 3.0]")
 sys.setrecursionlimit(5000)
 
 def deep(number):
@@ -128,6 +127,7 @@ def metrics(model, batch):
 
 def test_that_folder_and_recursion_limit_are_the_scripts_own_while_measuring(project, monkeypatch, tmp_path):
     spec = project(LINEAR + SURROUNDINGS, checkpoints=2)
+    (Path(spec.script).parent / "shares.json").write_text("[1.0, 3.0]")
     monkeypatch.chdir(tmp_path)
     deltas, _ = played(EvaluateJob(project=spec, run="one"), Bench())
     metrics = [delta.metrics for delta in deltas if isinstance(delta, CheckpointMeasured)]

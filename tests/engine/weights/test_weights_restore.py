@@ -1,13 +1,14 @@
 """Whatever a block does to a model, afterwards everything is bit for bit as before."""
 
 import random
+from collections import deque
 
 import numpy as np
 import pytest
 import torch
 from torch import nn
 
-from landscope.weights.restore import preserved
+from landscope.weights.restore import kept_attributes, preserved
 
 
 def bits(model):
@@ -112,3 +113,39 @@ def test_that_a_scripted_module_is_put_back():
         scripted.train()
         next(iter(scripted.parameters())).zero_()
     assert all(torch.equal(a, b) for a, b in zip(scripted.parameters(), before, strict=True))
+
+
+class _Keeping(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin, self.hidden = nn.Linear(2, 2), None
+        self.seen, self.table, self.last = [1], {"a": 2}, deque([3], maxlen=2)
+
+    def forward(self, x):
+        self.hidden, self.made = self.lin(x), True
+        self.seen.append(x)
+        self.table["b"] = x
+        self.last.append(x)
+        return self.hidden
+
+
+@pytest.mark.parametrize("keeping", [preserved, kept_attributes])
+def test_that_what_modules_keep_comes_back(keeping):
+    model = nn.Sequential(_Keeping())
+    kept = model[0]
+    seen, table = kept.seen, kept.table
+    with keeping(model):
+        model(torch.ones(1, 2))
+    assert kept.hidden is None and not hasattr(kept, "made")
+    assert (kept.seen, kept.table, list(kept.last)) == ([1], {"a": 2}, [3])
+    assert kept.seen is seen and kept.table is table
+
+
+def test_that_buffers_that_grow_shrink_again():
+    model = nn.Module()
+    model.register_buffer("one", torch.empty(0))
+    model.register_buffer("two", torch.empty(0))
+    with preserved(model):
+        model.one.resize_(4).fill_(1.0)
+        model.two.resize_(3).fill_(1.0)
+    assert model.one.shape == model.two.shape == (0,)
