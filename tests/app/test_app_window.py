@@ -299,6 +299,15 @@ def test_that_a_single_checkpoint_opens_its_folder(window, tmp_path):
     window.findChild(SetupPanel).close()
 
 
+def test_that_a_file_of_another_kind_opens_nothing(window, tmp_path):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "step_1.pt").write_bytes(b"x" * 2000)
+    (tmp_path / "notes.txt").write_text("to do")
+    window.open_dropped([str(tmp_path / "notes.txt")])
+    wait_until(lambda: window.notice.isVisible())
+    assert window.context.document.session.project is None
+
+
 def test_that_nobody_is_asked_to_trust_a_script_that_cannot_serve(window, tmp_path):
     (tmp_path / "main.py").write_text("from models import build_model")
     window.opener.show(
@@ -311,16 +320,17 @@ def test_that_nobody_is_asked_to_trust_a_script_that_cannot_serve(window, tmp_pa
     window.findChild(SetupPanel).close()
 
 
-def test_that_a_run_folder_is_opened_with_the_script_of_its_project(tmp_path, monkeypatch):
+@pytest.mark.parametrize("name", ["landscope_project.py", "model.py"])
+def test_that_a_run_folder_is_opened_with_the_script_of_its_project(tmp_path, monkeypatch, name):
     monkeypatch.setenv("LANDSCOPE_CONFIG_DIR", str(tmp_path / "config"))
     run = tmp_path / "study" / "runs" / "one"
     run.mkdir(parents=True)
     (run / "step_1.pt").write_bytes(b"x" * 2000)
     assert load(str(run)).script == ""
-    (tmp_path / "study" / "landscope_project.py").write_text("def build_model(): ...")
+    (tmp_path / "study" / name).write_text("def build_model(): ...")
     for path in (run, run / "step_1.pt"):
         found = load(str(path))
         assert found.root == str(tmp_path / "study")
-        assert found.script == str(tmp_path / "study" / "landscope_project.py")
+        assert found.script == str(tmp_path / "study" / name)
         assert found.runs == (str(run),)
         assert not found.trusted

@@ -154,8 +154,7 @@ class SetupPanel(QDialog):
         if not script:
             self.found.say("No script was found in this folder: choose one.", "warning")
         elif missing:
-            looked = f"No function or class here looks like a {' or '.join(missing).lower()}"
-            self.found.say(f"{looked}; another script may have one.", "warning")
+            self.found.say(_missing(missing, self._project.root), "warning")
         else:
             self.found.say("The likeliest are chosen; look at them, then test.")
         self._allow()
@@ -220,6 +219,15 @@ def _made_ready(project: ProjectSpec, script: Path, picked: dict[str, str]) -> P
     ready = replace(project, script=str(script))
     trust(*code_folders(ready))
     return ready
+
+
+def _missing(kinds: list[str], root: str) -> str:
+    """What is not found, and the two ways on."""
+    what = " or ".join({"Model": "a model", "Data": "data"}[kind] for kind in kinds)
+    return (
+        f"No function or class here looks like {what}. Choose another script; where all is done in main(), "
+        f"landscope new-script {shlex.quote(root)} writes a landscope_project.py with places to fill in."
+    )
 
 
 def label(candidate: dict[str, Any]) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
-from landscope.contract.errors import LandscopeError
+from landscope.contract.errors import LandscopeError, OptionError
 from landscope.contract.job import PlaneJob
 from landscope.contract.options import ProjectSpec
 from landscope.session.model import Session
@@ -143,23 +143,21 @@ def load(path: str) -> ProjectSpec:
 
     # The recorder brings HDF5 along: loaded here, so that the GUI thread need not wait for it.
 
-    project = load_project(_folder_of(path))
+    file = Path(path).resolve()
+    alone = file.is_file() and file.suffix not in (".py", ".toml")
+    project = load_project(file.parent if alone else path)
+    if alone and str(file.parent) not in project.runs:
+        raise OptionError(f"{file.name} is no session, model script or landscope.toml, and no checkpoint.")
     above = _project_above(project) if not project.script else None
     if above is not None and (outer := load_project(above)).script:
         project = replace(outer, runs=project.runs)
     return replace(project, trusted=_may_run(project))
 
 
-def _folder_of(path: str) -> str:
-    """The folder of a single file that is no project by itself: a checkpoint is opened with its run."""
-    file = Path(path)
-    return path if file.suffix in (".py", ".toml") or not file.is_file() else str(file.absolute().parent)
-
-
 def _project_above(project: ProjectSpec) -> Path | None:
     """The folder of the project that a single run belongs to, where one above it says so."""
     folders = Path(project.root).parents[:_LEVELS]
-    marks = ("landscope.toml", "landscope_project.py")
+    marks = ("landscope.toml", "landscope_project.py", "project.py", "model.py")
     return next((folder for folder in folders if any((folder / mark).is_file() for mark in marks)), None)
 
 
