@@ -111,8 +111,13 @@ class InertArray:
 
     __slots__ = ("array",)
 
-    def __init__(self, *_arguments: Any) -> None:
-        self.array: np.ndarray[Any, Any] | None = None
+    array: np.ndarray[Any, Any] | None
+
+    def __new__(cls, *_arguments: Any) -> InertArray:
+        """Empty, whichever way a pickle makes it."""
+        made = object.__new__(cls)
+        made.array = None
+        return made
 
     def __setstate__(self, state: Any) -> None:
         """``(version, shape, dtype, is_fortran, bytes)`` as NumPy pickles it; other states are left out."""
@@ -130,9 +135,14 @@ class InertDtype:
 
     __slots__ = ("code", "order")
 
-    def __init__(self, code: Any = "", *_flags: Any) -> None:
-        self.code = code
-        self.order: Literal["<", ">", "|", "="] = "<"
+    code: Any
+    order: Literal["<", ">", "|", "="]
+
+    def __new__(cls, code: Any = "", *_flags: Any) -> InertDtype:
+        """Little-endian until its state says something else."""
+        made = object.__new__(cls)
+        made.code, made.order = code, "<"
+        return made
 
     def __setstate__(self, state: Any) -> None:
         """Keep the byte order."""

@@ -170,7 +170,7 @@ def _as_candidate(path: str, children: list[tuple[Any, Any]]) -> Candidate | Non
     tensors: dict[str, Weights] = {}
     extras: dict[str, Any] = {}
     for key, value in children:
-        if isinstance(key, str) and len(key) <= LONGEST_NAME:
+        if type(key) is str and len(key) <= LONGEST_NAME:
             tensor = as_tensor(value)
             if tensor is None:
                 extras[key] = value

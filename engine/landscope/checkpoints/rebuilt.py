@@ -14,6 +14,7 @@ from landscope.checkpoints.records import (
     Storage,
     TensorRecord,
     contiguous_stride,
+    possible,
 )
 
 Locate = Callable[[str], Storage | None]
@@ -89,6 +90,7 @@ class Rebuild(Inert):
 def without_data(problem: str, shape: Any = (), dtype: Any = "unknown") -> TensorRecord:
     """A tensor that cannot be read, and why."""
     sizes = _sizes(shape) or ()
+    sizes = sizes if possible(sizes) else ()
     return TensorRecord(_name(dtype), sizes, contiguous_stride(sizes), None, problem=problem)
 
 

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from landscope.contract.errors import CheckpointError
 
@@ -88,6 +89,9 @@ class TensorRecord:
     problem: str = ""
     quantised: Quantised | None = None
 
+    def __setstate__(self, _state: Any) -> None:
+        """Nothing: a pickle may hold attributes of a tensor, which must not become those of its record."""
+
     @property
     def elements(self) -> int:
         """Number of elements."""
@@ -97,6 +101,11 @@ class TensorRecord:
     def is_integer(self) -> bool:
         """Whether the values are integers or booleans."""
         return self.quantised is None and (self.dtype == "bool" or self.dtype.startswith(("int", "uint")))
+
+
+def possible(shape: tuple[int, ...]) -> bool:
+    """Whether a tensor may have these sizes: its strides, which an empty one has, too, are 64-bit numbers."""
+    return math.prod(max(size, 1) for size in shape) < _MOST_ELEMENTS
 
 
 def contiguous_stride(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -128,8 +137,7 @@ def _problem(dtype: str, shape: tuple[int, ...], stride: tuple[int, ...], start:
     item = ITEM_SIZES.get(dtype)
     if item is None:
         return f"has the type {dtype}, which cannot be read; save float weights"
-    fits = math.prod(max(n, 1) for n in shape) < _MOST_ELEMENTS  # empty tensors have strides, too
-    if len(shape) != len(stride) or min((*shape, *stride, start), default=0) < 0 or not fits:
+    if len(shape) != len(stride) or min((*shape, *stride, start), default=0) < 0 or not possible(shape):
         return "has an impossible shape"
     elements = math.prod(shape)
     last = start + sum((n - 1) * s for n, s in zip(shape, stride, strict=True))

@@ -7,7 +7,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from landscope.checkpoints.records import Storage, TensorRecord, TruncatedError, contiguous_stride
+from landscope.checkpoints.records import Storage, TensorRecord, TruncatedError, contiguous_stride, possible
 from landscope.checkpoints.sniff import LONGEST_HEADER
 from landscope.checkpoints.wording import shown
 from landscope.contract.errors import CheckpointError
@@ -89,6 +89,8 @@ def _records(path: Path, entries: dict[str, Any], begin: int, size: int) -> dict
             raise CheckpointError(
                 f"{path.name}: {shown(name)} claims another size than its bytes have; refused"
             )
+        if not possible(shape):
+            raise CheckpointError(f"{path.name}: {shown(name)} has an impossible shape")
         spans.append((first, last))
         place = Storage(path, begin + first, last - first)
         records[name] = TensorRecord(dtype, shape, contiguous_stride(shape), place)

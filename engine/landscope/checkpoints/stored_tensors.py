@@ -57,4 +57,4 @@ def module_tensors(node: Foreign) -> dict[str, Weights]:
 
 
 def _items(value: Any) -> list[tuple[str, Any]]:
-    return [(k, v) for k, v in value.items() if isinstance(k, str)] if isinstance(value, Mapping) else []
+    return [(k, v) for k, v in value.items() if type(k) is str] if isinstance(value, Mapping) else []

@@ -42,6 +42,15 @@ MANY = json.dumps({"weight_map": {str(i): f"{i}.bin" for i in range(20_000)}}).e
             header(b'{"\\ud800":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}'),
             "has names that are no text",
         ),
+        (
+            "empty.safetensors",
+            header(
+                json.dumps(
+                    {"a": {"dtype": "F3", "shape": [0] + [2**61] * 9, "data_offsets": [0, 1]}}
+                ).encode()
+            ),
+            "a has an impossible shape",
+        ),
         ("digits.index.json", index(b'{"weight_map":' + b"9" * 9999 + b"}"), "is not valid JSON"),
         ("many.index.json", index(MANY), "names more than 10000 shards; refused"),
     ],

@@ -48,6 +48,18 @@ def tensor(shape=b"K\x02\x85", stride=b"K\x01\x85", start=b"K\x00"):
     return name("torch._utils._rebuild_tensor_v2") + b"(" + storage + start + shape + stride + b"\x89}tR"
 
 
+def test_that_attributes_of_a_tensor_do_not_become_those_of_its_record():
+    plain = loads(b"\x80\x02" + tensor() + b".")
+    for state in (["x"] * 7, {"dtype": "x"}, ((), {"storage": None})):
+        assert loads(b"\x80\x02" + tensor() + pickle.dumps(state, 2)[2:-1] + b"b.") == plain
+
+
+@pytest.mark.parametrize("full", ["numpy.ndarray", "numpy.dtype"])
+def test_that_arrays_and_dtypes_are_whole_however_they_are_made(full):
+    made = loads(b"\x80\x02" + name(full) + b")\x81.")
+    assert made.array is None if isinstance(made, InertArray) else made.order == "<"
+
+
 @pytest.mark.parametrize("joining", ["torch.device", "pathlib.PosixPath"])
 def test_that_texts_joined_with_themselves_do_not_double_for_ever(joining):
     steps = b"".join(b"0" + name(joining) + b"h\x00h\x00\x86Rq\x00" for _ in range(40))
