@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QByteArray, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QLabel, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from landscope_app.actions.registry import MENUS
 from landscope_app.settings import store
 from landscope_app.theme.colors import THEMES, Theme
 from landscope_app.theme.palette import system_theme, use
+from landscope_app.theme.plain import plain_label
 from landscope_app.views.notice import NoticePanel
 from landscope_app.views.start import StartPage
 
@@ -42,7 +43,8 @@ class MainWindow(QMainWindow):
         self.settings = context.settings if context is not None else settings or store.load()
         self.notice = NoticePanel()
         self.start = StartPage(self.settings)
-        self._busy = QLabel("Opening…", alignment=Qt.AlignmentFlag.AlignCenter)
+        self._busy = plain_label("Opening…")
+        self._busy.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._stack = QStackedWidget()
         self._frame()
         if context is not None:

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QWidget
 from landscope_app.plots.charts import Bar, BarChart
 from landscope_app.plots.colour_maps import readable_shade
 from landscope_app.theme.colors import Theme
+from landscope_app.theme.plain import plain_tip
 
 ROW, PADDING, THICKNESS = 22.0, 12.0, 10.0
 _TROUBLE = {"dead", "nonfinite"}
@@ -145,7 +146,7 @@ class BarsCanvas(QWidget):
         if row != self._pointed:
             self._pointed = row
             bar = self._chart.bars[row] if row >= 0 else None
-            self.setToolTip(bar.detail if bar is not None else "")
+            self.setToolTip(plain_tip(bar.detail) if bar is not None else "")
             self.pointed.emit(bar)
             self.update()
 

@@ -6,6 +6,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy
 
+from landscope_app.theme.plain import plain_tip
+
 
 class OneLine(QLabel):
     """One line of text, cut with an ellipsis where there is no room; all of it is in the tool tip."""
@@ -25,7 +27,7 @@ class OneLine(QLabel):
     def set_note(self, text: object) -> None:
         """Write a text."""
         self._whole = str(text)
-        self.setToolTip(self._whole)
+        self.setToolTip(plain_tip(self._whole))
         self._cut()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

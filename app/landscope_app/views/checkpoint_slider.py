@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSlider, QToolButton
+from PySide6.QtWidgets import QHBoxLayout, QSlider, QToolButton
 
 from landscope.contract.deltas import AnyDelta, CheckpointMeasured, RunListed
 from landscope.session.model import Run
@@ -12,6 +12,7 @@ from landscope_app.plots.numbers import whole
 from landscope_app.state.document import Document
 from landscope_app.state.selection import Selection
 from landscope_app.theme.colors import Theme
+from landscope_app.theme.plain import plain_label, plain_tip
 from landscope_app.views.choosing import choose, step
 from landscope_app.views.live import LiveView
 from landscope_app.views.transport_icons import transport_icon
@@ -49,7 +50,7 @@ class CheckpointSlider(LiveView):
         self.slider.setTickPosition(QSlider.TickPosition.TicksBelow)
         self.slider.setTickInterval(1)
         self.slider.valueChanged.connect(self._slid)
-        self.label = QLabel()
+        self.label = plain_label()
         self.label.setAccessibleName("Current checkpoint")
         self.label.setMinimumWidth(130)
         self._lay_out()
@@ -146,7 +147,7 @@ class CheckpointSlider(LiveView):
         self.slider.blockSignals(blocked)
         self.setEnabled(len(names) > 1)
         self.label.setText(_label(run, here) if run is not None and names else "no checkpoints yet")
-        self.label.setToolTip(names[here] if names else "")
+        self.label.setToolTip(plain_tip(names[here]) if names else "")
 
     def _slid(self, value: int) -> None:
         self._choose(value)

@@ -13,6 +13,7 @@ from landscope.session.model import Run
 from landscope_app.plots.numbers import percent, short, whole
 from landscope_app.state.checkpoint_rows import FileRow, common_suffix, file_rows, names_say_steps
 from landscope_app.theme.colors import Theme
+from landscope_app.theme.plain import plain_tip
 from landscope_app.views.checkpoint_details import details_of
 
 COLUMNS = ("Checkpoint", "Step", "Loss", "Acc.")
@@ -91,7 +92,7 @@ class CheckpointModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _RIGHT if column else None
         if role == Qt.ItemDataRole.ToolTipRole:
-            return details_of(self._runs[row.run], row.info)
+            return plain_tip(details_of(self._runs[row.run], row.info))
         if role == Qt.ItemDataRole.ForegroundRole:
             return None if row.info is None or row.is_ready else QBrush(QColor(self.theme.muted))
         return _font(row, column) if role == Qt.ItemDataRole.FontRole else None

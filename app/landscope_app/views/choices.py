@@ -21,6 +21,7 @@ from superqt import QFlowLayout
 from landscope_app.state.choices import Choices
 from landscope_app.state.cost import Cost
 from landscope_app.state.preview import LEVELS, Refinement, duration
+from landscope_app.theme.plain import plain_tip
 
 KINDS = (("surface", "Surface"), ("contour", "Contour"), ("line", "Line"), ("losses", "Losses"))
 _LINE_POINTS = (9, 17, 33, 65, 129)
@@ -277,6 +278,6 @@ def _refill(box: QComboBox, items: list[tuple[str, str]]) -> None:
         box.clear()
         for text, value in items:
             box.addItem(text, value)
-            box.setItemData(box.count() - 1, text, Qt.ItemDataRole.ToolTipRole)
+            box.setItemData(box.count() - 1, plain_tip(text), Qt.ItemDataRole.ToolTipRole)
         row = box.findData(current)
         box.setCurrentIndex(row if row >= 0 else 0 if items else -1)

@@ -12,14 +12,15 @@ from PySide6.QtWidgets import (
     QProgressBar,
     QPushButton,
     QScrollArea,
-    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
 
 from landscope_app.hosts.engines import STOP_AFTER_S, Engines
 from landscope_app.hosts.job_table import JobRow
+from landscope_app.plots.one_line import OneLine
 from landscope_app.state.preview import duration
+from landscope_app.theme.plain import plain_label, plain_tip
 
 STOP_NOW_AFTER_S = STOP_AFTER_S
 _EVERY_MS, _SECOND_MS = 90, 1000
@@ -33,14 +34,13 @@ class JobLine(QWidget):
     def __init__(self, row: JobRow, engines: Engines, again: Callable[[JobRow], object]) -> None:
         super().__init__()
         self._id = row.id
-        self._title = QLabel(row.title)
+        self._title = plain_label(row.title)
         self._title.setMinimumWidth(150)
         self._bar = QProgressBar(textVisible=False)
         self._bar.setRange(0, 1000)
         self._bar.setAccessibleName(f"Progress of {row.title}")
-        self._left = QLabel()
+        self._left = OneLine(f"State of {row.title}")
         self._left.setProperty("muted", True)
-        self._left.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._buttons = {
             "Pause": lambda: engines.pause(self._id),
             "Resume": lambda: engines.resume(self._id),
@@ -64,8 +64,8 @@ class JobLine(QWidget):
         self._bar.setVisible(row.state not in ("failed", "cancelled"))
         self._bar.setValue(round(row.share * 1000))
         said = left_text(row, time.monotonic())
-        self._left.setText(said)
-        self._left.setToolTip(row.detail or said)
+        self._left.set_note(said)
+        self._left.setToolTip(plain_tip(row.detail or said))
         wanted = buttons_for(row, time.monotonic())
         for text, button in self._made.items():
             button.setVisible(text in wanted)

@@ -7,7 +7,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton
+
+from landscope_app.theme.plain import plain_label
 
 if TYPE_CHECKING:
     from landscope.session.recover import Abandoned
@@ -28,7 +30,7 @@ class RescueCard(QFrame):
         self._background: Background | None = None
         self._found: Abandoned | None = None
         self.setProperty("card", "warning")
-        self._said = QLabel()
+        self._said = plain_label()
         self._said.setWordWrap(True)
         take, drop = QPushButton("Recover"), QPushButton("Discard")
         take.setAccessibleName("Recover the unsaved results")

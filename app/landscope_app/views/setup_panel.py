@@ -28,6 +28,7 @@ from landscope.contract.job import CandidatesJob, ProbeJob
 from landscope.contract.options import ProjectSpec
 from landscope_app.hosts.job_table import JobRow
 from landscope_app.state.opening import for_window
+from landscope_app.theme.plain import plain_tip
 from landscope_app.views.setup_result import SetupResult, probe_text
 from landscope_app.work.context import Context
 from landscope_app.work.opening import Opener
@@ -250,4 +251,4 @@ def _fill(box: QComboBox, items: list[tuple[str, str]]) -> None:
     box.clear()
     for text, value in items:
         box.addItem(text, value)
-        box.setItemData(box.count() - 1, text, Qt.ItemDataRole.ToolTipRole)
+        box.setItemData(box.count() - 1, plain_tip(text), Qt.ItemDataRole.ToolTipRole)

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from landscope_app.settings.store import Recent, Settings
+from landscope_app.theme.plain import plain_tip
 from landscope_app.views.rescue import RescueCard
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ class StartPage(QWidget):
             missing = there.get(item.path) is False
             entry = QListWidgetItem(recent_text(item) + (_MISSING if missing else ""))
             entry.setData(Qt.ItemDataRole.UserRole, item.path)
-            entry.setToolTip(item.path)
+            entry.setToolTip(plain_tip(item.path))
             entry.setSizeHint(QSize(0, _ROW))
             if missing:
                 entry.setFlags(Qt.ItemFlag.NoItemFlags)

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QVBoxLayout, QW
 
 from landscope.contract.options import ProjectSpec
 from landscope.project.trust import code_folders
+from landscope_app.theme.plain import plain_label
 
 
 class TrustDialog(QDialog):
@@ -23,7 +24,7 @@ class TrustDialog(QDialog):
         heading = QLabel(f"Do you trust “{Path(project.root).name}”?")
         heading.setProperty("heading", True)
         heading.setTextFormat(Qt.TextFormat.PlainText)
-        body = QLabel(
+        body = plain_label(
             f"Losses, saturation and surfaces need {script}, and a script can do anything on this computer. "
             "Only trust folders whose author you know.\n\n"
             "Without trust Landscope reads the tensors only, which is safe, and shows distances. "
