@@ -17,8 +17,21 @@ import torch
 from landscope.project.printing import closed_input
 from landscope.project.process_state import SETTINGS, put_settings, read_settings
 
-_FELT = ("folder", "arguments", "dtype", "device", "depth", "deterministic", "matmul", "cudnn")
+_FELT = (
+    "folder",
+    "arguments",
+    "dtype",
+    "device",
+    "depth",
+    "deterministic",
+    "matmul",
+    "cudnn",
+    "autocast",
+    "module_hooks",
+)
 """What a forward pass or a loss may depend on; putting it is cheap enough to do so for every batch."""
+_LOST = ("dtype", "threads")
+"""What a loss changes and forgets to put back."""
 Randomness = tuple[Any, ...]
 
 
@@ -104,12 +117,13 @@ class Environment:
     @contextmanager
     def felt(self) -> Iterator[None]:
         """Only the settings that a forward pass or a loss may depend on; random generators go on."""
-        if not self._felt or self._own is None or self._inside:
+        if self._own is None or self._inside:
             yield
             return
-        host = {name: SETTINGS[name].read() for name in self._felt}
+        host = {name: SETTINGS[name].read() for name in (*_LOST, *self._felt)}
         try:
-            put_settings({name: self._own[name] for name in self._felt})
+            for name in self._felt:
+                SETTINGS[name].put(self._own[name])
             yield
         finally:
             put_settings(host)

@@ -8,7 +8,9 @@ import locale
 import logging
 import multiprocessing
 import os
+import re
 import sys
+import tempfile
 import threading
 import warnings
 from collections.abc import Callable
@@ -18,6 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from torch.nn.modules import module as modules
 
 
 class _Setting(NamedTuple):
@@ -102,8 +105,62 @@ def _put_locale(name: str) -> None:
         locale.setlocale(locale.LC_ALL, name)
 
 
-def _put_hooks(hooks: tuple[Any, Any, Any]) -> None:
-    sys.excepthook, threading.excepthook, warnings.showwarning = hooks
+def _read_attributes() -> tuple[Any, ...]:
+    return tuple(getattr(module, name) for module, name in _ATTRIBUTES)
+
+
+def _put_attributes(values: tuple[Any, ...]) -> None:
+    for (module, name), value in zip(_ATTRIBUTES, values, strict=True):
+        setattr(module, name, value)
+
+
+def _read_module_hooks() -> dict[str, dict[Any, Any]]:
+    return {name: dict(getattr(modules, name)) for name in _MODULE_HOOKS}
+
+
+def _put_module_hooks(hooks: dict[str, dict[Any, Any]]) -> None:
+    for name, before in hooks.items():
+        table = getattr(modules, name)
+        table.clear()
+        table.update(before)
+
+
+def _read_autocast() -> tuple[bool, torch.dtype, bool, torch.dtype]:
+    on, dtype = torch.is_autocast_enabled, torch.get_autocast_dtype
+    return on("cpu"), dtype("cpu"), on("cuda"), dtype("cuda")
+
+
+def _put_autocast(values: tuple[bool, torch.dtype, bool, torch.dtype]) -> None:
+    for device, enabled, dtype in (("cpu", *values[:2]), ("cuda", *values[2:])):
+        torch.set_autocast_enabled(device, enabled)
+        torch.set_autocast_dtype(device, dtype)
+    torch.clear_autocast_cache()
+
+
+def _read_tracing() -> tuple[Any, Any, Any, Any]:
+    return sys.gettrace(), sys.getprofile(), threading.gettrace(), threading.getprofile()
+
+
+def _put_tracing(values: tuple[Any, Any, Any, Any]) -> None:
+    sys.settrace(values[0])
+    sys.setprofile(values[1])
+    threading.settrace(values[2])
+    threading.setprofile(values[3])
+
+
+_ATTRIBUTES: tuple[tuple[Any, str], ...] = (
+    (sys, "excepthook"),
+    (sys, "displayhook"),
+    (threading, "excepthook"),
+    (warnings, "showwarning"),
+    (builtins, "print"),
+    (tempfile, "tempdir"),
+    (torch, "load"),
+    (torch, "save"),
+)
+"""Global functions and values that scripts replace by their own."""
+_MODULE_HOOKS = tuple(name for name in vars(modules) if re.fullmatch(r"_global_\w+_hooks\w*", name))
+"""torch's tables of hooks on all modules."""
 
 
 SETTINGS: dict[str, _Setting] = {
@@ -125,8 +182,11 @@ SETTINGS: dict[str, _Setting] = {
     "anomaly": _Setting(torch.is_anomaly_enabled, torch.autograd.set_detect_anomaly),
     "logging": _Setting(_logging, _put_logging),
     "locale": _Setting(lambda: locale.setlocale(locale.LC_ALL), _put_locale),
-    "hooks": _Setting(lambda: (sys.excepthook, threading.excepthook, warnings.showwarning), _put_hooks),
-    "printing": _Setting(lambda: builtins.print, lambda value: setattr(builtins, "print", value)),
+    "attributes": _Setting(_read_attributes, _put_attributes),
+    "module_hooks": _Setting(_read_module_hooks, _put_module_hooks),
+    "autocast": _Setting(_read_autocast, _put_autocast),
+    "tracing": _Setting(_read_tracing, _put_tracing),
+    "switching": _Setting(sys.getswitchinterval, sys.setswitchinterval),
     "depth": _Setting(sys.getrecursionlimit, sys.setrecursionlimit),
     "collecting": _Setting(gc.isenabled, lambda on: gc.enable() if on else gc.disable()),
     "starting": _Setting(

@@ -9,6 +9,7 @@ import random
 import shutil
 import signal
 import sys
+import tempfile
 import threading
 import types
 import warnings
@@ -268,13 +269,20 @@ os.makedirs("inner", exist_ok=True)
 os.chdir("inner")
 os.environ["SET_BY_SCRIPT"] = "yes"
 sys.argv.append("--more")
-import builtins, gc, logging, multiprocessing, signal, threading
+import builtins, gc, logging, multiprocessing, signal, tempfile, threading
 multiprocessing.set_start_method("spawn", force=True)
 logging.basicConfig(level=1)
 logging.disable(50)
 signal.signal(signal.SIGINT, signal.SIG_IGN)
 builtins.print = lambda *_words, **_how: None
-sys.excepthook = threading.excepthook = warnings.showwarning = print
+sys.excepthook = threading.excepthook = sys.displayhook = warnings.showwarning = print
+sys.setswitchinterval(0.5)
+tempfile.tempdir = "elsewhere"
+torch.load = torch.save = None
+torch.nn.modules.module.register_module_forward_hook(lambda _module, _inputs, output: output + 1)
+torch.autocast("cpu").__enter__()
+sys.setprofile(lambda *_event: None)
+threading.setprofile(print)
 sys.setrecursionlimit(5000)
 gc.disable()
 torch.backends.cudnn.deterministic = True
@@ -311,7 +319,11 @@ def surroundings():
         "logging": (logging.root.level, list(logging.root.handlers), logging.root.manager.disable),
         "signals": (signal.signal, signal.getsignal(signal.SIGINT)),
         "hooks": (sys.excepthook, threading.excepthook, warnings.showwarning, builtins.print),
-        "python_itself": (sys.getrecursionlimit(), gc.isenabled()),
+        "python_itself": (sys.getrecursionlimit(), gc.isenabled(), sys.getswitchinterval()),
+        "replaced": (sys.displayhook, tempfile.tempdir, torch.load, torch.save),
+        "module_hooks": dict(torch.nn.modules.module._global_forward_hooks),
+        "autocast": torch.is_autocast_enabled("cpu"),
+        "tracing": (sys.gettrace(), sys.getprofile(), threading.getprofile()),
         "cudnn": torch.backends.cudnn.deterministic,
     }
 
