@@ -87,7 +87,9 @@ def drawn(charts: Sequence[Chart], theme: Theme, width: int, height: int) -> Ite
 
     scale = text_scale(width // max(1, len(charts)), height)
     chosen: Any = settings(theme, scale)
-    with mpl.rc_context(chosen):
+    with mpl.rc_context():
+        mpl.rcdefaults()  # a matplotlibrc where the program was started may name programs to run
+        mpl.rcParams.update(chosen)
         figure = Figure(figsize=(width / DPI, height / DPI), dpi=DPI, layout=_layout(charts))
         FigureCanvasAgg(figure)
         layout: Any = figure.get_layout_engine()

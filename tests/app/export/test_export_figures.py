@@ -1,5 +1,6 @@
 from pathlib import Path
 
+import matplotlib
 import numpy as np
 import pytest
 from fake_session import RUNS, fake_session, names
@@ -81,3 +82,12 @@ def test_that_the_settings_of_matplotlib_are_left_alone(charts: dict[str, Chart]
     before = dict(mpl.rcParams)
     figure_array((charts["losses"],), DARK, 300, 200)
     assert dict(mpl.rcParams) == before
+
+
+def test_that_settings_of_the_folder_where_the_program_started_change_no_picture(
+    charts: dict[str, Chart], tmp_path: Path
+) -> None:
+    plain = figure_array((charts["line"],), DARK, 300, 200)
+    with matplotlib.rc_context({"text.usetex": True, "lines.linestyle": ":", "axes.facecolor": "red"}):
+        assert (figure_array((charts["line"],), DARK, 300, 200) == plain).all()
+        assert matplotlib.rcParams["text.usetex"]
