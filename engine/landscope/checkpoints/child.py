@@ -23,6 +23,9 @@ from landscope.checkpoints.limits import Limits, lock
 from landscope.contract import frames
 
 _LARGEST_ANSWER = 512 << 20
+_ANYBODY = 32 << 20
+_PER_BYTE = 8
+"""Bytes that the answer about any file may have, and more for each of its own: a pickle can repeat itself."""
 
 
 class Request(msgspec.Struct, frozen=True, array_like=True):
@@ -75,8 +78,9 @@ def _next(source: BinaryIO, idle: float) -> bytes | None:
 
 def _answer(request: Request) -> bytes:
     try:
-        answer = frames.encode(describe(Path(os.fsdecode(request.path)), check=request.check))
-        if len(answer) <= _LARGEST_ANSWER:
+        facts = describe(Path(os.fsdecode(request.path)), check=request.check)
+        answer = frames.encode(facts)
+        if len(answer) <= min(_LARGEST_ANSWER, _ANYBODY + _PER_BYTE * sum(part.size for part in facts.parts)):
             return answer
         reason = TOO_LARGE
     except MemoryError:

@@ -94,7 +94,7 @@ class ChildProcess:
             return "reading it tried to run code; refused"
         if self._late or (sys.platform != "win32" and code == -signal.SIGALRM):
             return f"reading it took longer than {self.limits.seconds_for(size):.0f} s"
-        return "its reader crashed"
+        return "its reader crashed: the file is damaged, or made to do that"
 
     def _code(self) -> int:
         try:

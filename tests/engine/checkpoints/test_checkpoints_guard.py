@@ -104,6 +104,13 @@ def test_that_a_pickle_that_would_fill_memory_when_copied_is_read_as_it_is(tmp_p
     assert facts.state == "ready"
 
 
+def test_that_a_small_file_that_repeats_itself_makes_no_large_answer(tmp_path):
+    large = bytes(1_000_000)
+    extras = {f"layer{number}._extra_state": [large] for number in range(60)}
+    torch.save({"weight": torch.ones(2), **extras}, tmp_path / "a.pt")
+    assert "needs more memory" in reasons([tmp_path / "a.pt"])[0]
+
+
 def test_that_extra_state_without_an_end_is_left_alone(tmp_path):
     laughs = ()
     for _ in range(50):
@@ -120,7 +127,7 @@ def test_that_a_crash_of_the_child_costs_only_the_file_it_read(tmp_path, monkeyp
     process.end_idle()
     crashing = [sys.executable, "-c", "import os; os.read(0, 4); os.abort()"]
     monkeypatch.setattr(process, "_command", lambda _limits: crashing)
-    assert reasons(save(tmp_path, 2)) == ["its reader crashed"] * 2
+    assert reasons(save(tmp_path, 2)) == ["its reader crashed: the file is damaged, or made to do that"] * 2
 
 
 def test_that_a_child_that_cannot_be_started_is_one_sentence(tmp_path, monkeypatch):
