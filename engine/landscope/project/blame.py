@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bdb
 import inspect
+import os
 import re
 import shlex
 import threading
@@ -127,8 +128,16 @@ def _hints(error: BaseException) -> Iterator[str]:
         yield "Relative paths begin at the script's folder"
     if _NO_CUDA.search(said):
         yield "There is no CUDA here: leave model and data where they are, they are moved to the device"
+    if isinstance(error, KeyError) and _is_of_environment(error):
+        yield "It is a variable of the environment: set it before Landscope starts, or give it a default"
     if any("sys.argv" in (frame.line or "") for frame in traceback.extract_tb(error.__traceback__)[-1:]):
         yield _ARGUMENTS[0].upper() + _ARGUMENTS[1:]
+
+
+def _is_of_environment(error: BaseException) -> bool:
+    """Whether looking into ``os.environ`` raised it."""
+    last = traceback.extract_tb(error.__traceback__)[-1:]
+    return any(frame.filename in (os.__file__, "<frozen os>") for frame in last)
 
 
 def _said(error: BaseException) -> str:

@@ -108,6 +108,10 @@ ONE = "    return nn.functional.cross_entropy(model(batch[0]), batch[1])"
             "open('data/x.csv')\n",
             r"line 1: FileNotFoundError .* paths begin at the script's folder\.$",
         ),
+        (
+            "import os\nrank = int(os.environ['A_RANK'])\n",
+            r"line 2: KeyError .*'A_RANK'\. It is a variable of the environment: set it before",
+        ),
         ("raise GeneratorExit\n", r"line 1: GeneratorExit in its import"),
         ("class Odd(BaseException): ...\nraise Odd('odd')\n", r"line 2: Odd in its import: odd\."),
         (
