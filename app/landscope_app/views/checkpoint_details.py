@@ -13,9 +13,13 @@ from landscope_app.plots.numbers import count, short
 def details_of(run: Run, info: CheckpointInfo | None) -> str:
     """Lines of text; of the run itself where there is no file."""
     if info is None:
-        left_out = f", {count(len(run.others))} files left out" if run.others else ""
-        return f"{run.folder}\n{count(len(run.checkpoints))} checkpoints{left_out}"
+        left_out = f", {_counted(len(run.others), 'file')} left out" if run.others else ""
+        return f"{run.folder}\n{_counted(len(run.checkpoints), 'checkpoint')}{left_out}"
     return "\n".join(line for line in _lines(run, info) if line)
+
+
+def _counted(number: int, word: str) -> str:
+    return f"{count(number)} {word}{'' if number == 1 else 's'}"
 
 
 def _lines(run: Run, info: CheckpointInfo) -> Iterator[str]:

@@ -10,9 +10,11 @@ from qt_application import Keep
 from landscope.contract.deltas import CheckpointInfo, RunListed
 from landscope.contract.events import Event, Partial
 from landscope.contract.options import ProjectSpec
+from landscope.session.model import Session
 from landscope_app.state.document import Document
 from landscope_app.state.selection import Selection
 from landscope_app.theme.colors import DARK
+from landscope_app.views.checkpoint_details import details_of
 from landscope_app.views.checkpoint_header import trust_text, weight_choices
 from landscope_app.views.checkpoints import CheckpointList
 
@@ -193,3 +195,11 @@ def test_that_trust_can_be_seen_and_pressed(panel, document):
     panel.header.trust.click()
     assert heard == [True]
     assert trust_text(ProjectSpec(root="/p"))[0] == "no script · files only"
+
+
+def test_that_a_run_says_how_many_files_it_has_and_leaves_out():
+    one, two = CheckpointInfo(name="a.pt"), CheckpointInfo(name="b.pt")
+    listed = RunListed(run="r", folder="/r", checkpoints=(one,), others=(two,))
+    session = Session()
+    session.apply(listed)
+    assert details_of(session.runs["r"], None) == "/r\n1 checkpoint, 1 file left out"
