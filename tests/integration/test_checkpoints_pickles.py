@@ -114,7 +114,7 @@ def check(folder, count):
 
 
 def test_that_random_pickles_of_known_names_are_one_state_each(tmp_path):
-    check(tmp_path, 1000)
+    check(tmp_path, 2500)
 
 
 @pytest.mark.long
