@@ -12,7 +12,7 @@ import sys
 def main() -> int:
     """Be what the role says, without one the command line; returns the exit code."""
     if len(sys.argv) > 1 and sys.argv[1] == "--role=checkpoints":
-        from landscope.checkpoints.child import main as child
+        from landscope.checkpoints.guarded.child import main as child
 
         return child(sys.argv[2:])
     if len(sys.argv) > 1 and sys.argv[1].startswith("--role"):

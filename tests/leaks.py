@@ -59,7 +59,7 @@ def _children() -> set[object]:
 
 def _is_reader(number: str) -> bool:
     try:
-        return b"landscope.checkpoints.child" in Path(f"/proc/{number}/cmdline").read_bytes()
+        return b"landscope.checkpoints.guarded.child" in Path(f"/proc/{number}/cmdline").read_bytes()
     except OSError:
         return True
 

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 import torch
 
-from landscope.checkpoints import guard, known
+from landscope.checkpoints.guarded import guard, known
 from landscope.contract import job as j
 from landscope.contract.deltas import CheckpointMeasured, DistancesMeasured, RunListed, SaturationMeasured
 from landscope.contract.events import Done, Notice, Partial

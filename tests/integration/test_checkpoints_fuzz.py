@@ -11,9 +11,9 @@ from mutations import mutated
 from safetensors.torch import save_file
 from torch import nn
 
-from landscope.checkpoints import guard, process
 from landscope.checkpoints.discover import list_files
-from landscope.checkpoints.match import Reference
+from landscope.checkpoints.guarded import guard, process
+from landscope.checkpoints.matching.match import Reference
 from landscope.checkpoints.read import load_tensors, load_value
 from landscope.contract.errors import CheckpointError
 

@@ -7,9 +7,9 @@ import zipfile
 import pytest
 
 from landscope.checkpoints.discover import list_files
-from landscope.checkpoints.harmless import HARMLESS
+from landscope.checkpoints.pickles.harmless import HARMLESS
+from landscope.checkpoints.pickles.rebuilt import DTYPES, REBUILD, STORAGE_TYPES
 from landscope.checkpoints.read import load_tensors
-from landscope.checkpoints.rebuilt import DTYPES, REBUILD, STORAGE_TYPES
 from landscope.contract.errors import CheckpointError
 
 TENSOR = "torch._utils._rebuild_tensor_v2"

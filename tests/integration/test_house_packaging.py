@@ -10,10 +10,10 @@ from pathlib import Path
 import msgspec
 
 import landscope
-from landscope.checkpoints import process
-from landscope.checkpoints.child import Request
-from landscope.checkpoints.facts import FileFacts
-from landscope.checkpoints.limits import Limits
+from landscope.checkpoints.guarded import process
+from landscope.checkpoints.guarded.child import Request
+from landscope.checkpoints.guarded.facts import FileFacts
+from landscope.checkpoints.guarded.limits import Limits
 from landscope.contract.events import Event, Hello
 from landscope.contract.frames import decoder, encode, read_frame
 

@@ -207,7 +207,7 @@ class SetupPanel(QDialog):
 
 def _made_ready(project: ProjectSpec, script: Path, picked: dict[str, str]) -> ProjectSpec:
     """The project with a script that can be run: the chosen one itself where it is made for Landscope."""
-    from landscope.project.candidates import write_adapter
+    from landscope.project.adapting.candidates import write_adapter
     from landscope.project.trust import code_folders, trust
 
     root = Path(project.root)

@@ -163,7 +163,7 @@ def _project_above(project: ProjectSpec) -> Path | None:
 
 def may_serve(script: str) -> bool:
     """Whether a script's text shows all that is needed; nobody need trust one that cannot serve."""
-    from landscope.project.candidates import may_serve
+    from landscope.project.adapting.candidates import may_serve
 
     return may_serve(script)
 

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Mapping
 
 from landscope.checkpoints.entry import Entry, with_changes
-from landscope.checkpoints.mappings import Weights
-from landscope.checkpoints.names import looks_like_buffer
+from landscope.checkpoints.files.mappings import Weights
+from landscope.checkpoints.matching.names import looks_like_buffer
 from landscope.checkpoints.records import TensorRecord
 from landscope.checkpoints.wording import clause, shown
 

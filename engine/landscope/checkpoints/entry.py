@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from landscope.checkpoints.facts import Part
-from landscope.checkpoints.match import Matched
+from landscope.checkpoints.guarded.facts import Part
+from landscope.checkpoints.matching.match import Matched
 from landscope.contract.deltas import CheckpointInfo
 
 

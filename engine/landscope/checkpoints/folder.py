@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from landscope.checkpoints.file_names import epoch_in, is_initial, is_special, natural_key, step_in
-from landscope.checkpoints.formats import USUAL_SUFFIXES
-from landscope.checkpoints.sniff import DISTRIBUTED, holds_no_weights, is_candidate
+from landscope.checkpoints.files.formats import USUAL_SUFFIXES
+from landscope.checkpoints.files.sniff import DISTRIBUTED, holds_no_weights, is_candidate
 from landscope.contract.errors import CheckpointError
 
 FOLDER_FILES = (

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from landscope.checkpoints.facts import Part
-from landscope.checkpoints.mappings import Weights
+from landscope.checkpoints.files.mappings import Weights
+from landscope.checkpoints.guarded.facts import Part
 from landscope.contract.errors import CheckpointError
 
 Fingerprint = tuple[tuple[str, str, tuple[int, ...], int, int], ...]

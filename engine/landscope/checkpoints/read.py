@@ -13,10 +13,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from landscope.checkpoints.facts import Part
-from landscope.checkpoints.mappings import Weights
+from landscope.checkpoints.files.mappings import Weights
+from landscope.checkpoints.guarded.facts import Part
+from landscope.checkpoints.pickles.unpickle import DtypeName
 from landscope.checkpoints.records import ITEM_SIZES, Quantised, Storage, TensorRecord, unreadable
-from landscope.checkpoints.unpickle import DtypeName
 from landscope.contract.errors import CheckpointError
 
 _BLOCK = 1 << 24

@@ -6,7 +6,7 @@ import argparse
 import shlex
 from pathlib import Path
 
-from landscope.project.new_script import NewScript, new_script
+from landscope.project.adapting.new_script import NewScript, new_script
 from landscope.project.spec import FILE, load_project
 
 

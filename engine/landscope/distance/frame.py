@@ -10,8 +10,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from landscope.checkpoints.mappings import Weights
-from landscope.checkpoints.names import looks_like_buffer
+from landscope.checkpoints.files.mappings import Weights
+from landscope.checkpoints.matching.names import looks_like_buffer
 from landscope.checkpoints.records import TensorRecord
 from landscope.contract.errors import CheckpointError
 

@@ -9,7 +9,7 @@ from typing import Any
 from torch import Tensor
 
 from landscope.checkpoints.entry import Entry
-from landscope.checkpoints.mappings import Weights
+from landscope.checkpoints.files.mappings import Weights
 from landscope.checkpoints.read import StoredTensors, check_bytes, load_tensors
 from landscope.checkpoints.records import ITEM_SIZES, TensorRecord
 from landscope.contract.errors import CheckpointError

@@ -12,9 +12,9 @@ import torch
 from torch import Tensor
 
 from landscope.contract.job import CancelToken
-from landscope.project.batches import bytes_in
-from landscope.project.frozen import FrozenBatch
-from landscope.project.rebatch import CannotRecutError, recut, sample_count
+from landscope.project.batching.batches import bytes_in
+from landscope.project.batching.frozen import FrozenBatch
+from landscope.project.batching.rebatch import CannotRecutError, recut, sample_count
 
 if TYPE_CHECKING:
     from landscope.project.subject import Subject

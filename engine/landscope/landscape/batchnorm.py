@@ -12,8 +12,8 @@ from torch.nn.modules.batchnorm import _BatchNorm
 
 from landscope.contract.errors import DataError
 from landscope.contract.job import CancelToken
-from landscope.project.frozen import FrozenBatch
-from landscope.project.rebatch import CannotRecutError, recut, sample_count
+from landscope.project.batching.frozen import FrozenBatch
+from landscope.project.batching.rebatch import CannotRecutError, recut, sample_count
 from landscope.weights.flat import as_double
 
 SAMPLES = 1024

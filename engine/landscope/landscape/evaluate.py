@@ -9,7 +9,7 @@ from landscope.contract.job import CancelToken
 from landscope.contract.options import BatchNormPolicy, Setting
 from landscope.landscape.batching import plan_batches
 from landscope.landscape.batchnorm import BATCH, Recalibration, batchnorm_modules
-from landscope.project.measure import Measurement, measure
+from landscope.project.measuring.measure import Measurement, measure
 
 if TYPE_CHECKING:
     from landscope.project.subject import Subject

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from landscope.contract.errors import CheckpointError, OptionError
 from landscope.contract.events import Notice
 from landscope.contract.job import CancelToken
-from landscope.project.measure import measure
+from landscope.project.measuring.measure import measure
 from landscope.weights.flat import Flat
 from landscope.weights.principal import HELD_BYTES, PrincipalPlane, principal_plane
 from landscope.weights.restore import preserved

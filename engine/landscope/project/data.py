@@ -12,12 +12,12 @@ from landscope.contract.errors import DataError, LandscopeError, ScriptError
 from landscope.contract.events import Notice, Progress
 from landscope.contract.job import CancelToken
 from landscope.contract.options import DataOptions
-from landscope.project.batches import bytes_in, moved
-from landscope.project.draw import Drawn, draw
-from landscope.project.frozen import FrozenBatch
-from landscope.project.rebatch import with_last_joined
+from landscope.project.batching.batches import bytes_in, moved
+from landscope.project.batching.draw import Drawn, draw
+from landscope.project.batching.frozen import FrozenBatch
+from landscope.project.batching.rebatch import with_last_joined
+from landscope.project.batching.sources import splits_of
 from landscope.project.script import ModelScript
-from landscope.project.sources import splits_of
 
 _SHARE_OF_MEMORY = 0.5
 

@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 
 from landscope.checkpoints.file_names import natural_key
+from landscope.checkpoints.files.sniff import is_likely
 from landscope.checkpoints.folder import certainly, checkpoint_files
-from landscope.checkpoints.sniff import is_likely
 from landscope.contract.errors import CheckpointError
 from landscope.project.trust import home_folder
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from landscope.contract.errors import OptionError
 from landscope.contract.options import ProjectSpec
-from landscope.project.adapter import FILE as ADAPTER
+from landscope.project.adapting.adapter import FILE as ADAPTER
 from landscope.project.spec import FILE, as_toml
 
 _KEPT = ("script", "arguments", "weights")

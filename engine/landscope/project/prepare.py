@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.nn.parameter import UninitializedBuffer, UninitializedParameter
 
-from landscope.project.batches import HALF
+from landscope.project.batching.batches import HALF
 
 Say = Callable[[str], object]
 

@@ -13,11 +13,16 @@ from torch import nn
 
 from landscope.contract.errors import ScriptError
 from landscope.contract.events import Notice
-from landscope.project.blame import adapter_hint, blaming, line_of
-from landscope.project.environment import Environment, put_randomness, read_randomness, seed_everything
-from landscope.project.generators import generators_in
-from landscope.project.imports import ScriptModules, drop_loaded
-from landscope.project.printing import Echo
+from landscope.project.running.blame import adapter_hint, blaming, line_of
+from landscope.project.running.environment import (
+    Environment,
+    put_randomness,
+    read_randomness,
+    seed_everything,
+)
+from landscope.project.running.generators import generators_in
+from landscope.project.running.imports import ScriptModules, drop_loaded
+from landscope.project.running.printing import Echo
 
 _SPLITS = ("train", "test")
 _OUTPUTS = ("input", "inputs", "output", "outputs", "out", "pred", "preds", "prediction", "predictions",

@@ -12,22 +12,22 @@ from torch import Tensor, nn
 
 from landscope.checkpoints.arrange import IDENTICAL, Listing, without
 from landscope.checkpoints.discover import list_files
-from landscope.checkpoints.facts import Part
+from landscope.checkpoints.guarded.facts import Part
 from landscope.checkpoints.identity import sha256_of
-from landscope.checkpoints.match import Matched, Reference
+from landscope.checkpoints.matching.match import Matched, Reference
 from landscope.checkpoints.read import check_bytes, load_tensors, load_value, stream_tensors
 from landscope.contract.deltas import RunListed
 from landscope.contract.errors import CheckpointError
 from landscope.contract.events import Level, Notice
 from landscope.contract.options import ProjectSpec
-from landscope.project.batches import copied
+from landscope.project.batching.batches import copied
+from landscope.project.batching.single_rows import join_single_rows
 from landscope.project.data import FrozenData
-from landscope.project.objective import Batch, Objective
+from landscope.project.measuring.objective import Batch, Objective
+from landscope.project.measuring.trial import try_out
 from landscope.project.prepare import Say, prepare
 from landscope.project.script import ModelScript
-from landscope.project.single_rows import join_single_rows
 from landscope.project.spec import run_folder
-from landscope.project.trial import try_out
 
 _NO_PARAMETERS = (
     "The model has no parameters that can be seen (quantised layers hide theirs): its losses are shown, "

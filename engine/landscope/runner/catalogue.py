@@ -42,7 +42,7 @@ def _list(job: j.ListJob, _bench: Bench, token: j.CancelToken) -> Updates:
 
 
 def _probe(job: j.ProbeJob, bench: Bench, token: j.CancelToken) -> Updates:
-    from landscope.project.probe import probe
+    from landscope.project.measuring.probe import probe
 
     yield Progress(done=0, total=0, what=SCRIPT_RUNS)
     subject = yield from bench.opening(job.project, _first_run(job.project), token)
@@ -58,7 +58,7 @@ def _first_run(project: ProjectSpec) -> str:
 
 
 def _candidates(job: j.CandidatesJob, _bench: Bench, _token: j.CancelToken) -> Updates:
-    from landscope.project.survey import as_answer, survey
+    from landscope.project.adapting.survey import as_answer, survey
 
     found = survey(job.project.root, job.project.script or None)
     yield Done(answer=as_answer(found, Path(job.project.root)))
@@ -101,7 +101,7 @@ def _first_time(notices: list[Notice]) -> list[Notice]:
 
 
 def _evaluate() -> Callable[..., Iterator[Update]]:
-    from landscope.project.evaluate import analyse
+    from landscope.project.measuring.evaluate import analyse
 
     return analyse
 

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from landscope.project.printing import Printed
+from landscope.project.running.printing import Printed
 
 LINES_PER_SECOND = 50
 LONGEST_LINE = 2000

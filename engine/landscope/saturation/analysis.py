@@ -19,7 +19,7 @@ from landscope.saturation.statistics import check_threshold
 from landscope.weights.restore import preserved
 
 if TYPE_CHECKING:
-    from landscope.project.frozen import FrozenBatch
+    from landscope.project.batching.frozen import FrozenBatch
     from landscope.project.subject import Subject
 
 _PREVIEW_SHARE = 10.0

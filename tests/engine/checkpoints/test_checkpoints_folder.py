@@ -11,7 +11,7 @@ from safetensors.torch import save_file
 from torch import nn
 
 from landscope.checkpoints.discover import SETTLED_S, list_files, list_run, load_state
-from landscope.checkpoints.match import Reference
+from landscope.checkpoints.matching.match import Reference
 from landscope.contract.errors import CheckpointError
 
 

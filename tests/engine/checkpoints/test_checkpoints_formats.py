@@ -14,8 +14,8 @@ import pytest
 import torch
 
 from landscope.checkpoints.discover import list_run
-from landscope.checkpoints.header import read_header
-from landscope.checkpoints.sniff import holds_no_weights, is_candidate
+from landscope.checkpoints.files.header import read_header
+from landscope.checkpoints.files.sniff import holds_no_weights, is_candidate
 from landscope.contract.errors import CheckpointError
 
 

@@ -17,9 +17,9 @@ import torch
 from torch import nn
 from torch.optim.swa_utils import AveragedModel
 
-from landscope.checkpoints import rebuilt
 from landscope.checkpoints.discover import list_files
-from landscope.checkpoints.match import Reference
+from landscope.checkpoints.matching.match import Reference
+from landscope.checkpoints.pickles import rebuilt
 from landscope.checkpoints.read import load_tensors
 from landscope.checkpoints.records import TensorRecord
 

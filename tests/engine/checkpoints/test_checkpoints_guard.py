@@ -12,14 +12,14 @@ import pytest
 import torch
 from torch import nn
 
-from landscope.checkpoints import guard, known, process
-from landscope.checkpoints.describe import SETTLED_S, describe
 from landscope.checkpoints.discover import list_files, list_growing, list_run, load_state
-from landscope.checkpoints.guard import describe_files
-from landscope.checkpoints.header import read_header
-from landscope.checkpoints.limits import BROKEN_LOCK, Limits
-from landscope.checkpoints.mappings import find_mappings
-from landscope.checkpoints.match import Reference
+from landscope.checkpoints.files.header import read_header
+from landscope.checkpoints.files.mappings import find_mappings
+from landscope.checkpoints.guarded import guard, known, process
+from landscope.checkpoints.guarded.describe import SETTLED_S, describe
+from landscope.checkpoints.guarded.guard import describe_files
+from landscope.checkpoints.guarded.limits import BROKEN_LOCK, Limits
+from landscope.checkpoints.matching.match import Reference
 from landscope.checkpoints.read import load_tensors, load_value
 from landscope.contract.errors import CheckpointError, JobCancelled
 from landscope.contract.job import CancelToken
@@ -154,7 +154,7 @@ def test_that_a_child_that_cannot_be_started_is_one_sentence(tmp_path, monkeypat
 def test_that_whatever_is_not_reading_ends_the_child(tmp_path, act):
     code = f"""
 import os, socket, subprocess
-from landscope.checkpoints.limits import Limits, lock
+from landscope.checkpoints.guarded.limits import Limits, lock
 def act(): {act}
 lock(Limits())
 open({__file__!r}, "rb").read()
@@ -167,7 +167,7 @@ act()
 
 @pytest.mark.parametrize(("idle", "sent"), [("60", b""), ("0.05", None)], ids=["parent gone", "no work"])
 def test_that_a_child_ends_without_a_parent_and_without_work(idle, sent):
-    command = [sys.executable, "-P", "-m", "landscope.checkpoints.child", f"--idle={idle}"]
+    command = [sys.executable, "-P", "-m", "landscope.checkpoints.guarded.child", f"--idle={idle}"]
     with subprocess.Popen(command, stdin=subprocess.PIPE) as child:
         if sent is not None:
             child.stdin.close()

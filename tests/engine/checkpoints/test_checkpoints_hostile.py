@@ -6,9 +6,9 @@ import zipfile
 import pytest
 import torch
 
-from landscope.checkpoints import describe as describing
 from landscope.checkpoints.discover import list_file, list_files, list_run
-from landscope.checkpoints.match import Reference
+from landscope.checkpoints.guarded import describe as describing
+from landscope.checkpoints.matching.match import Reference
 from landscope.checkpoints.records import TruncatedError
 from landscope.contract.errors import CheckpointError
 

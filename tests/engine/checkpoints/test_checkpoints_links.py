@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from landscope.checkpoints.discover import list_file, list_files, list_run
-from landscope.checkpoints.facts import Part
+from landscope.checkpoints.guarded.facts import Part
 from landscope.checkpoints.read import load_tensors
 from landscope.contract.errors import CheckpointError
 

@@ -5,9 +5,9 @@ import torch
 from torch import nn
 from torch.nn.utils.parametrizations import spectral_norm, weight_norm
 
-from landscope.checkpoints.header import read_header
-from landscope.checkpoints.mappings import find_mappings
-from landscope.checkpoints.match import Reference, match
+from landscope.checkpoints.files.header import read_header
+from landscope.checkpoints.files.mappings import find_mappings
+from landscope.checkpoints.matching.match import Reference, match
 from landscope.checkpoints.read import load_tensors
 from landscope.contract.errors import CheckpointError
 

@@ -16,9 +16,9 @@ import torch
 from safetensors.torch import save_file
 from torch import nn
 
-from landscope.checkpoints.header import read_header
-from landscope.checkpoints.mappings import find_mappings
-from landscope.checkpoints.progress import find_progress
+from landscope.checkpoints.files.header import read_header
+from landscope.checkpoints.files.mappings import find_mappings
+from landscope.checkpoints.files.progress import find_progress
 from landscope.checkpoints.read import load_tensors
 from landscope.contract.errors import CheckpointError
 

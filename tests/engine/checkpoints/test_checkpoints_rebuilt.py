@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from landscope.checkpoints.discover import list_run
-from landscope.checkpoints.header import read_header
-from landscope.checkpoints.mappings import find_mappings
+from landscope.checkpoints.files.header import read_header
+from landscope.checkpoints.files.mappings import find_mappings
 from landscope.checkpoints.read import load_tensors
 from landscope.checkpoints.records import unreadable
 from landscope.contract.errors import CheckpointError

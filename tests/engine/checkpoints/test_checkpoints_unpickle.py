@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from landscope.checkpoints.foreign import Foreign, InertArray, Table
-from landscope.checkpoints.harmless import HARMLESS
-from landscope.checkpoints.pickled import unpickled
-from landscope.checkpoints.rebuilt import REBUILD, DtypeName
+from landscope.checkpoints.pickles.foreign import Foreign, InertArray, Table
+from landscope.checkpoints.pickles.harmless import HARMLESS
+from landscope.checkpoints.pickles.pickled import unpickled
+from landscope.checkpoints.pickles.rebuilt import REBUILD, DtypeName
+from landscope.checkpoints.pickles.unpickle import RestrictedUnpickler
 from landscope.checkpoints.records import Storage, TensorRecord
-from landscope.checkpoints.unpickle import RestrictedUnpickler
 from landscope.contract.errors import CheckpointError
 
 PLACE = Storage(Path("a.pt"), 0, 64)

@@ -10,7 +10,7 @@ from landscope.cli import waiting
 from landscope.cli.progress import Bar
 from landscope.cli.waiting import Waiting
 from landscope.contract.events import SCRIPT_RUNS, Event, Log, Progress, Started
-from landscope.project.printing import Echo
+from landscope.project.running.printing import Echo
 
 
 @pytest.fixture

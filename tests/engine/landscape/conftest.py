@@ -18,7 +18,7 @@ from torch.nn import functional
 
 from landscope.contract.events import Partial
 from landscope.contract.options import ProjectSpec
-from landscope.project.frozen import FrozenBatch
+from landscope.project.batching.frozen import FrozenBatch
 from landscope.session.model import Session
 
 State = dict[str, Tensor]

@@ -11,7 +11,7 @@ from landscope.contract.errors import DataError, JobCancelled
 from landscope.contract.job import CancelToken
 from landscope.landscape import batchnorm
 from landscope.landscape.batchnorm import Recalibration, batchnorm_modules, calibration_batches
-from landscope.project.rebatch import CannotRecutError, recut
+from landscope.project.batching.rebatch import CannotRecutError, recut
 
 Pair = namedtuple("Pair", "x y")
 

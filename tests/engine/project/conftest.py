@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from landscope.contract.options import DataOptions, EngineOptions, ProjectSpec
-from landscope.project.imports import drop_loaded
+from landscope.project.running.imports import drop_loaded
 from landscope.project.spec import load_project
 
 PLAIN = """

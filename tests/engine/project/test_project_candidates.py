@@ -6,7 +6,7 @@ import torch
 
 from landscope.contract.errors import OptionError, ScriptError
 from landscope.contract.options import EngineOptions, ProjectSpec
-from landscope.project.candidates import find_candidates, may_serve, write_adapter
+from landscope.project.adapting.candidates import find_candidates, may_serve, write_adapter
 from landscope.project.opening import open_subject
 
 SCRIPT = """

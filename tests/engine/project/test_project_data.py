@@ -9,9 +9,9 @@ import torch
 from torch.nn.utils.rnn import pack_sequence
 
 from landscope.contract.errors import DataError
-from landscope.project.batches import can_cut, changed, count_samples, cut, frozen, moved
+from landscope.project.batching.batches import can_cut, changed, count_samples, cut, frozen, moved
+from landscope.project.batching.frozen import FrozenBatch
 from landscope.project.data import _MovedBatches
-from landscope.project.frozen import FrozenBatch
 from landscope.project.opening import open_subject
 
 HEAD = """

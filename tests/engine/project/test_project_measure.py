@@ -12,10 +12,10 @@ from landscope.contract.deltas import CheckpointMeasured, RunListed
 from landscope.contract.errors import CheckpointError, JobCancelled, ScriptError
 from landscope.contract.events import Partial, Progress
 from landscope.contract.job import CancelToken, EvaluateJob
-from landscope.project.defaults import MisfitError, accuracy, default_loss
-from landscope.project.evaluate import analyse
-from landscope.project.frozen import FrozenBatch
-from landscope.project.measure import measure, measure_repeatedly
+from landscope.project.batching.frozen import FrozenBatch
+from landscope.project.measuring.defaults import MisfitError, accuracy, default_loss
+from landscope.project.measuring.evaluate import analyse
+from landscope.project.measuring.measure import measure, measure_repeatedly
 from landscope.project.opening import open_subject
 
 HEAD = """

@@ -7,7 +7,7 @@ import torch
 
 from landscope.contract.errors import OptionError, ScriptError
 from landscope.contract.options import EngineOptions
-from landscope.project.new_script import new_script
+from landscope.project.adapting.new_script import new_script
 from landscope.project.opening import open_subject
 from landscope.project.spec import load_project
 

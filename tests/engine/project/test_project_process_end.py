@@ -79,7 +79,7 @@ def test_that_what_ends_only_others_is_left_alone(project, doing):
 def test_that_a_forked_child_never_goes_on_as_landscope(tmp_path):
     code = f"""
 import os, pathlib
-from landscope.project.process_end import outliving
+from landscope.project.running.process_end import outliving
 with outliving():
     child = os.fork()
 if child == 0:

@@ -24,7 +24,7 @@ import torch
 from landscope.contract.errors import DataError, LandscopeError, ScriptError, TrustError
 from landscope.contract.job import CancelToken
 from landscope.contract.options import EngineOptions, ProjectSpec
-from landscope.project.measure import measure
+from landscope.project.measuring.measure import measure
 from landscope.project.opening import open_subject
 from landscope.project.script import load_script
 

@@ -8,7 +8,7 @@ import torch
 from landscope.contract.errors import DataError, JobCancelled
 from landscope.contract.events import Progress
 from landscope.contract.job import CancelToken
-from landscope.project import draw
+from landscope.project.batching import draw
 from landscope.project.opening import open_subject, opening
 
 HEAD = """

@@ -161,7 +161,7 @@ def test_that_a_project_file_cannot_give_itself_trust(tmp_path):
 
 def test_that_describing_a_project_needs_no_torch():
     code = (
-        "import sys, landscope.project.spec, landscope.project.trust, landscope.project.candidates; "
+        "import sys, landscope.project.spec, landscope.project.trust, landscope.project.adapting.candidates; "
         "assert 'torch' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,1 @@
+"""Kinds of checkpoint files, and what each holds before its numbers are read."""

@@ -1,0 +1,237 @@
+"""What is known of a checkpoint file before its numbers are read: plain data that the guarded child sends."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+import numpy as np
+
+from landscope.checkpoints.files.mappings import Candidate, Weights
+from landscope.checkpoints.guarded.plain import ArrayParts, array_from, plain, restored
+from landscope.checkpoints.records import Quantised, Storage, TensorRecord, unreadable
+from landscope.contract.errors import CheckpointError
+
+EXTRA_STATE = "_extra_state"
+_ARRAYS = 256 << 20
+"""Bytes of NumPy arrays inside pickles that one file may send."""
+
+StorageRow = tuple[int, int, int, int | None, bool]
+"""Index of the part, offset, size, CRC-32, swapped."""
+TensorRow = tuple[str, str, tuple[int, ...], tuple[int, ...], int, int, str, Any]
+"""Name, dtype, shape, stride, index of the storage (−1 = none), start, problem; no dtype = in ``arrays``.
+
+The last says what quantised integers stand for: scale and zero, each a number or a row, and the axis.
+"""
+
+
+class Part(msgspec.Struct, frozen=True, array_like=True):
+    """A file as it was when it was described: its path as bytes, its size and its time of change."""
+
+    path: bytes
+    size: int
+    mtime_ns: int
+
+    @classmethod
+    def of(cls, path: Path) -> Part:
+        """The file as it is now.
+
+        Raises:
+            OSError: it cannot be looked at, or is a pipe or a device, which may never end.
+        """
+        return cls.opened(path, path.stat())
+
+    @classmethod
+    def opened(cls, path: Path, found: os.stat_result) -> Part:
+        """As ``of``, for a file that is open."""
+        if not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode):
+            raise OSError(errno.EINVAL, "a pipe or a device, no file")
+        return cls(os.fsencode(path), found.st_size, found.st_mtime_ns)
+
+    @property
+    def file(self) -> Path:
+        """The path."""
+        return Path(os.fsdecode(self.path))
+
+
+class WeightSet(msgspec.Struct, frozen=True, array_like=True):
+    """One mapping of names to tensors in a file (see ``mappings.Candidate``), as rows.
+
+    Attributes:
+        path: keys that lead to it. tensors: one row each. arrays: NumPy arrays by name.
+        extras: extra state by name (see ``plain``); the names alone of whatever else is no tensor.
+    """
+
+    path: str
+    tensors: list[TensorRow]
+    arrays: dict[str, ArrayParts]
+    extras: dict[str, Any]
+
+
+class FileFacts(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
+    """A file as the child found it.
+
+    Attributes:
+        state: ready = its mappings are known; waiting = still being written; skipped.
+        reason: why it is not ready, one clause. kind: as ``sniff`` names it.
+        step, epoch: as stored, None = the file does not say. remarks: clauses for the person.
+        shards: names of the files beside it that belong to it.
+        parts: all files that it was read from. storages, sets: where the tensors are.
+    """
+
+    state: Literal["ready", "waiting", "skipped"]
+    reason: str = ""
+    kind: str = ""
+    step: int | None = None
+    epoch: int | None = None
+    remarks: tuple[str, ...] = ()
+    shards: tuple[str, ...] = ()
+    parts: tuple[Part, ...] = ()
+    storages: list[StorageRow] = msgspec.field(default_factory=list)
+    sets: msgspec.Raw = msgspec.Raw(b"\x90")
+
+    def places(self) -> list[Storage]:
+        """The storages, each checked against the size of its file.
+
+        Raises:
+            CheckpointError: one lies outside its file.
+        """
+        files = [(part.file, part.size) for part in self.parts]
+        with _sense():
+            return [_storage(files, row) for row in self.storages]
+
+    def candidates(self, places: list[Storage]) -> tuple[Candidate, ...]:
+        """The mappings, whose tensors lie at ``places``.
+
+        Raises:
+            CheckpointError: the rows contradict each other.
+        """
+        with _sense():
+            return tuple(_candidate(one, places) for one in _sets.decode(self.sets))
+
+
+_sets = msgspec.msgpack.Decoder(tuple[WeightSet, ...])
+_encoder = msgspec.msgpack.Encoder()
+
+
+@contextlib.contextmanager
+def _sense() -> Iterator[None]:
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, RecursionError) as error:
+        raise CheckpointError("its description makes no sense") from error
+
+
+def _storage(files: list[tuple[Path, int]], row: StorageRow) -> Storage:
+    part, offset, size, crc, swapped = row
+    file, available = files[part]
+    if offset < 0 or size < 0 or offset + size > available:
+        raise CheckpointError(f"{file.name}: claims more data than the file holds; refused")
+    return Storage(file, offset, size, crc, swapped)
+
+
+def _candidate(one: WeightSet, places: list[Storage]) -> Candidate:
+    tensors: dict[str, Weights] = {
+        row[0]: _record(row, places) if row[1] else array_from(one.arrays[row[0]]) for row in one.tensors
+    }
+    extras = {
+        name: restored(value, lambda row: _number(row, places)) if value is not None else None
+        for name, value in one.extras.items()
+    }
+    return Candidate(one.path, tensors, extras)
+
+
+def _record(row: TensorRow, places: list[Storage]) -> TensorRecord:
+    _, dtype, shape, stride, place, start, problem, quantised = row
+    storage = places[place] if place >= 0 else None
+    if quantised is not None:
+        scale, zero = (_number(value, places) for value in quantised[:2])
+        quantised = Quantised(scale, zero, int(quantised[2]))
+    return TensorRecord(dtype, shape, stride, storage, start, problem, quantised)
+
+
+def _number(value: Any, places: list[Storage]) -> Any:
+    if not isinstance(value, (list, tuple)):
+        return value
+    name, dtype, shape, stride, *rest = value
+    return _record((name, dtype, tuple(shape), tuple(stride), *rest), places)
+
+
+class Packer:
+    """Turns mappings into rows; each storage is written once.
+
+    Attributes:
+        storages: every storage met, in order.
+    """
+
+    def __init__(self) -> None:
+        self.storages: list[Storage] = []
+        self._known: dict[int, int] = {}
+        self._room = _ARRAYS
+
+    def packed(self, candidates: Iterable[Candidate]) -> msgspec.Raw:
+        """The mappings as they travel.
+
+        Raises:
+            CheckpointError: they hold more array data than may travel, or names that cannot.
+        """
+        rows = [self._set(candidate) for candidate in candidates]
+        try:
+            return msgspec.Raw(_encoder.encode(rows))
+        except UnicodeEncodeError as error:  # half a pair of surrogates, which no text has
+            raise CheckpointError("has names that are no text") from error
+
+    def _set(self, candidate: Candidate) -> WeightSet:
+        """One mapping as rows.
+
+        Raises:
+            CheckpointError: it holds more array data than may travel.
+        """
+        rows: list[TensorRow] = []
+        arrays: dict[str, ArrayParts] = {}
+        for name, tensor in candidate.tensors.items():
+            if isinstance(tensor, TensorRecord):
+                rows.append(self.row(name, tensor))
+            else:
+                rows.append((name, "", (), (), -1, 0, "", None))
+                arrays[name] = self._array(tensor)
+        extras = {
+            name: plain(value, self.row) if name.rsplit(".", 1)[-1] == EXTRA_STATE else None
+            for name, value in candidate.extras.items()
+        }
+        return WeightSet(candidate.path, rows, arrays, extras)
+
+    def row(self, name: str, record: TensorRecord) -> TensorRow:
+        """One tensor as a row."""
+        place = -1 if record.storage is None else self._place(record.storage)
+        problem = unreadable(record)
+        how = record.quantised and self._numbers(record.quantised)
+        return (name, record.dtype, record.shape, record.stride, place, record.start, problem, how)
+
+    def _numbers(self, how: Quantised) -> tuple[Any, Any, int]:
+        scale, zero = (
+            self.row("", value) if isinstance(value, TensorRecord) else value
+            for value in (how.scale, how.zero)
+        )
+        return (scale, zero, how.axis)
+
+    def _place(self, storage: Storage) -> int:
+        known = self._known.get(id(storage))
+        if known is None:
+            known = self._known[id(storage)] = len(self.storages)
+            self.storages.append(storage)
+        return known
+
+    def _array(self, array: np.ndarray[Any, Any]) -> ArrayParts:
+        self._room -= array.nbytes
+        if self._room < 0:
+            raise CheckpointError(
+                "holds more than 256 MiB of NumPy arrays in its pickle: save it as torch tensors"
+            )
+        return (array.dtype.str, array.shape, np.ascontiguousarray(array).tobytes())

@@ -1,0 +1,1 @@
+"""Which tensors of a file are the model's weights."""

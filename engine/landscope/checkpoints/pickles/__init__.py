@@ -1,0 +1,1 @@
+"""Pickles read without importing or calling anything that they name."""

@@ -1,0 +1,1 @@
+"""``landscope_project.py`` for somebody's repository, from its text alone."""

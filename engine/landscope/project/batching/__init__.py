@@ -1,0 +1,1 @@
+"""The script's data: told apart, drawn, cut and frozen."""

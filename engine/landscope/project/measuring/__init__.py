@@ -1,0 +1,1 @@
+"""Loss and metrics, and what a call of them may not leave behind."""
