@@ -33,12 +33,11 @@ _GROWTH = 4
 """Then again whenever it has grown so many times: telling costs time, too."""
 
 
-def list_run(folder: str | Path, *, run: str = "", trusted: bool = False, wanted: str = "") -> RunListed:  # noqa: ARG001
+def list_run(folder: str | Path, *, run: str = "", wanted: str = "") -> RunListed:
     """A run's checkpoints in training order, from the files alone; torch is not needed.
 
     Args:
         folder: the run's folder. run: its name, the folder's own if empty.
-        trusted: has no influence; nothing in the files is ever run.
         wanted: the set of weights to use where files hold several (see ``match``).
 
     Raises:
@@ -97,13 +96,7 @@ def list_file(path: str | Path, *, wanted: str = "") -> RunListed:
     return in_training_order(file.parent, file.parent.name, [entry]).listed
 
 
-def load_state(
-    folder: str | Path,
-    checkpoint: str,
-    *,
-    trusted: bool = False,  # noqa: ARG001
-    wanted: str = "",
-) -> dict[str, Tensor]:
+def load_state(folder: str | Path, checkpoint: str, *, wanted: str = "") -> dict[str, Tensor]:
     """The weights of one file without a model: its most likely mapping, prefixes of wrappers removed.
 
     Buffers are included; ``names.looks_like_buffer`` tells them apart. Entries that share a storage share it.

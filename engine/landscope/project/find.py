@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import os
 from pathlib import Path
 
@@ -26,15 +27,24 @@ _LARGEST = 2_000_000
 def find_runs(root: str | Path) -> tuple[str, ...]:
     """Folders, down to five levels, that hold checkpoint files; the root itself if it does.
 
-    Of a large tree only three levels are looked at. A link to a folder inside the root is passed over, since
-    that is found itself.
+    Below a folder that holds several nothing is looked for; a single file, such as a pretrained model, hides
+    no runs. Of a large tree only three levels are looked at. A link to a folder inside the root is passed over,
+    since that is found itself.
     """
     level, found, looked = [Path(root)], list[Path](), 0
     for depth in range(_DEEPEST_RUN + 1):
-        holding = [folder for folder in level if _holds_checkpoints(folder)]
-        found += holding
-        known = set(holding)
-        level = [child for folder in level if folder not in known for child in _subfolders(folder)]
+        held = {folder: _two_checkpoints(folder) for folder in level}
+        found += [folder for folder in level if held[folder]]
+        taken = {
+            above for paths in held.values() for path in paths for above in path.parents
+        }  # ``checkpoint-10/`` is no run
+        level = [
+            child
+            for folder in level
+            if len(held[folder]) < 2
+            for child in _subfolders(folder)
+            if child not in taken
+        ]
         level = [child for child in level if not _leads_back(child, Path(root))]
         looked += len(level)
         if depth >= _DEPTH and looked > _MOST_FOLDERS:
@@ -50,11 +60,12 @@ def _leads_back(folder: Path, root: Path) -> bool:
     return target.is_relative_to(root) or root.is_relative_to(target)
 
 
-def _holds_checkpoints(folder: Path) -> bool:
+def _two_checkpoints(folder: Path) -> list[Path]:
+    """The first files of a folder that are likely to be checkpoints, two at most."""
     try:
-        return any(is_likely(path) for path in checkpoint_files(folder))
+        return list(itertools.islice(filter(is_likely, checkpoint_files(folder)), 2))
     except (CheckpointError, OSError):
-        return False
+        return []
 
 
 def _subfolders(folder: Path) -> list[Path]:

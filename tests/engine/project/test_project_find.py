@@ -70,3 +70,21 @@ def test_that_a_link_to_a_run_is_no_second_run(tmp_path):
     (root / "away").symlink_to(tmp_path / "away")
     touch(tmp_path / "away")
     assert find_runs(root) == (str(root / "away"), made)
+
+
+def test_that_one_file_beside_runs_hides_none_of_them(tmp_path):
+    single = touch(tmp_path, "pretrained.pt")
+    run = touch(tmp_path / "runs" / "a" / "weights")
+    assert find_runs(tmp_path) == (single, run)
+
+
+def test_that_the_only_checkpoint_folder_of_a_run_is_no_run_itself(tmp_path):
+    touch(tmp_path / "checkpoint-10", "model.safetensors")
+    assert find_runs(tmp_path) == (str(tmp_path),)
+
+
+def test_that_nothing_is_looked_for_below_a_run(tmp_path):
+    touch(tmp_path, "epoch_1.pt")
+    touch(tmp_path, "epoch_2.pt")
+    touch(tmp_path / "old")
+    assert find_runs(tmp_path) == (str(tmp_path),)

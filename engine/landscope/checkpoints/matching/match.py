@@ -167,7 +167,7 @@ def _answers(path: str, averaged: bool, wanted: str) -> bool:
 
 def _not_there(file: str, wanted: str, names: Iterable[str]) -> str:
     there = some(tuple(dict.fromkeys(names)), 8)
-    return f"{file}: has no weights named {wanted!r}" + (f"; it has {there}" if there else "")
+    return f"{file}: has no set of weights named {wanted!r}" + (f", only {there}" if there else "")
 
 
 def _names(sets: list[Fit]) -> tuple[str, ...]:
