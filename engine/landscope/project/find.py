@@ -28,8 +28,8 @@ def find_runs(root: str | Path) -> tuple[str, ...]:
     """Folders, down to five levels, that hold checkpoint files; the root itself if it does.
 
     Below a folder that holds several nothing is looked for; a single file, such as a pretrained model, hides
-    no runs. Of a large tree only three levels are looked at. A link to a folder inside the root is passed over,
-    since that is found itself.
+    no runs. Of a large tree only three levels are looked at. A link to a folder inside the root is passed
+    over, since that is found itself.
     """
     level, found, looked = [Path(root)], list[Path](), 0
     for depth in range(_DEEPEST_RUN + 1):
