@@ -194,7 +194,9 @@ def test_that_several_networks_of_a_file_are_offered(tmp_path):
     reference = Reference.of(Net())
     info = list_files(tmp_path, reference=reference).entries["a.pt"].info
     assert info.sets == ("generator", "discriminator")
-    assert "other weights that fit are there too, under 'discriminator'" in info.notes
+    assert (
+        "other weights that fit are there too, under 'discriminator': choose the set of weights" in info.notes
+    )
     other = list_files(tmp_path, reference=reference, wanted="discriminator").entries["a.pt"]
     assert (load_tensors(other.matched.tensors)["out.bias"] == 2).all()
 

@@ -385,11 +385,12 @@ def test_that_relative_imports_work_in_folders_that_are_no_packages(tmp_path):
     assert not [name for name in sys.modules if name.split(".")[0] == "proj"]
 
 
-def test_that_a_script_in_a_folder_imports_from_the_whole_project(tmp_path):
+@pytest.mark.parametrize("module", ["src.nets", "nets"])
+def test_that_a_script_in_a_folder_imports_from_the_whole_project(tmp_path, module):
     for folder, text in (
         (
             "scripts/train.py",
-            HEAD + "from src.nets import build\n" + DATA + "def build_model():\n    return build()\n",
+            HEAD + f"from {module} import build\n" + DATA + "def build_model():\n    return build()\n",
         ),
         ("src/nets.py", HEAD + "def build():\n    return nn.Linear(3, 4)\n"),
     ):
@@ -399,7 +400,7 @@ def test_that_a_script_in_a_folder_imports_from_the_whole_project(tmp_path):
     subject = open_subject(trusted(tmp_path / "scripts" / "train.py", root=tmp_path))
     assert subject.model.out_features == 4
     subject.close()
-    assert "src.nets" not in sys.modules and sys.path == before
+    assert module not in sys.modules and sys.path == before
 
 
 def test_that_two_projects_in_turn_do_not_collide(tmp_path):

@@ -25,7 +25,7 @@ def notes_on(sets: Sequence[Fit], names: Sequence[str], reference: Reference) ->
     if averaged:
         yield f"averaged weights are there too, under '{some(averaged)}'"
     if plain:
-        yield f"other weights that fit are there too, under '{some(plain)}'"
+        yield f"other weights that fit are there too, under '{some(plain)}': choose the set of weights"
 
 
 def _on_names(fit: Fit) -> Iterator[str]:

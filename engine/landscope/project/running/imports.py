@@ -48,8 +48,13 @@ class ScriptModules:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Entries for ``sys.path``: folders of the script, of its outermost package and of the project."""
-        return tuple(dict.fromkeys((str(self.folder), str(self.root), str(self.project))))
+        """Entries for ``sys.path``: folders of the script, of its outermost package and of the project.
+
+        A project whose packages lie in ``src`` is mostly installed where it is trained, and seldom here.
+        """
+        source = self.project / "src"
+        sources = [source] if source.is_dir() and not (source / "__init__.py").exists() else []
+        return tuple(dict.fromkeys(map(str, (self.folder, self.root, self.project, *sources))))
 
     def _module_name(self) -> str:
         stem = re.sub(r"\W", "_", self.script.stem)
