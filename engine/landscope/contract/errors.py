@@ -45,6 +45,10 @@ class SessionError(LandscopeError):
     """A session file cannot be read or written."""
 
 
+class StatisticsFileError(LandscopeError):
+    """A file of statistics of a training cannot be read or written."""
+
+
 class HostError(LandscopeError):
     """The engine host cannot be started or has died."""
 

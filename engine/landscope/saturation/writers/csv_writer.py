@@ -1,0 +1,54 @@
+"""Statistics as a table: one row per epoch, one column per series."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from landscope.saturation.writers.base import AbstractWriter
+from landscope.saturation.writers.stored import StoredFile
+from landscope.saturation.writers.table import as_csv, read_csv
+from landscope.saturation.writers.values import Epochs, plain
+
+
+class CSVWriter(AbstractWriter):
+    """Writes ``savepath + ".csv"``, columns parted by semicolons; the first holds the epoch.
+
+    A series that has no value in an epoch leaves its cell empty. A file that was there before is kept as
+    ``.bak``. Arrays have no place in a table and are left out.
+    """
+
+    def __init__(self, savepath: str, **_: Any) -> None:
+        self.savepath = savepath
+        self._file = StoredFile(Path(f"{savepath}.csv"))
+        self._rows: dict[int, dict[str, int | float | str]] = {}
+        self._epochs = Epochs()
+
+    def resume_from_saved_state(self, initial_epoch: int) -> None:
+        """Keep the rows before ``initial_epoch`` of the file that is there.
+
+        Raises:
+            StatisticsFileError: the file is no such table.
+        """
+        self._epochs = Epochs(initial_epoch)
+        if initial_epoch and self._file.path.exists():
+            rows = read_csv(self._file.path)
+            self._rows = {epoch: row for epoch, row in rows.items() if epoch < initial_epoch}
+
+    def add_scalar(self, name: str, value: Any, **kwargs: Any) -> None:
+        """Take one number; arrays are left out."""
+        found = plain(value)
+        epoch = self._epochs.place(name, kwargs.get("epoch"))
+        if isinstance(found, int | float | str):
+            self._rows.setdefault(epoch, {})[name] = found
+
+    def save(self) -> None:
+        """Write the table in one step.
+
+        Raises:
+            StatisticsFileError: the file cannot be written; the old one is as it was.
+        """
+        self._file.write(as_csv(self._rows).encode())
+
+    def close(self) -> None:
+        """Everything is stored by ``save``."""

@@ -1,0 +1,61 @@
+"""Writers by name, and the writer that a tracker's arguments ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from landscope.contract.errors import OptionError
+from landscope.saturation.writers.base import AbstractWriter
+from landscope.saturation.writers.composite import CompositWriter
+from landscope.saturation.writers.csv_writer import CSVWriter
+from landscope.saturation.writers.print_writer import PrintWriter
+
+WRITERS: dict[str, type[AbstractWriter]] = {"csv": CSVWriter, "print": PrintWriter}
+
+Named = str | AbstractWriter
+Arguments = Mapping[str, Any]
+
+
+def make_writer(
+    save_to: Named | Sequence[Named],
+    savefile: str,
+    writer_args: Arguments | Sequence[Arguments | None] | None = None,
+) -> AbstractWriter:
+    """The writer of that name, the given one, or all of a list behind one.
+
+    Args:
+        save_to: a key of ``WRITERS``, a writer, or a list of both.
+        savefile: path without ending, for writers given by name.
+        writer_args: further arguments of writers given by name: one mapping for all, or one per writer.
+
+    Raises:
+        OptionError: no writer has that name, or the arguments are not one per writer.
+    """
+    if isinstance(save_to, str | AbstractWriter):
+        return _one(save_to, savefile, _each(writer_args, 1)[0])
+    arguments = _each(writer_args, len(save_to))
+    return CompositWriter(
+        [_one(named, savefile, given) for named, given in zip(save_to, arguments, strict=True)]
+    )
+
+
+def _each(given: Arguments | Sequence[Arguments | None] | None, count: int) -> list[Arguments]:
+    if given is None or isinstance(given, Mapping):
+        return [given or {}] * count
+    if len(given) != count:
+        raise OptionError(f"writer_args has {len(given)} entries for {count} writers; give one per writer.")
+    return [entry or {} for entry in given]
+
+
+def _one(named: Named, savefile: str, arguments: Arguments) -> AbstractWriter:
+    if isinstance(named, AbstractWriter):
+        return named
+    if named not in WRITERS:
+        known = ", ".join(sorted(WRITERS))
+        raise OptionError(
+            f"There is no writer called {named!r}; save_to takes {known}, or a writer of yours."
+        )
+    make: Any = WRITERS[named]
+    writer: AbstractWriter = make(savepath=str(savefile), **arguments)
+    return writer

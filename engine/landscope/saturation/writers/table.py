@@ -1,0 +1,66 @@
+"""Tables of epochs × series as text, ours and those that delve wrote."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from pathlib import Path
+
+from landscope.contract.errors import StatisticsFileError
+
+Row = dict[str, int | float | str]
+
+
+def as_csv(rows: Mapping[int, Mapping[str, int | float | str]]) -> str:
+    """The rows by epoch, columns in the order in which their series first came."""
+    names = list(dict.fromkeys(name for row in rows.values() for name in row))
+    text = io.StringIO()
+    table = csv.writer(text, delimiter=";", lineterminator="\n")
+    table.writerow(["", *names])
+    for epoch in sorted(rows):
+        table.writerow([epoch, *(rows[epoch].get(name, "") for name in names)])
+    return text.getvalue()
+
+
+def read_csv(path: Path) -> dict[int, Row]:
+    """The rows by epoch; empty cells are left out.
+
+    Raises:
+        StatisticsFileError: the file cannot be read, or is no such table.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        lines = [line for line in csv.reader(io.StringIO(text, newline=""), delimiter=";") if line]
+    except OSError as error:
+        raise StatisticsFileError(f"{path} cannot be read: {error.strerror}.") from error
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise _no_table(path, "it is not such a text") from error
+    if not lines or len(set(lines[0])) != len(lines[0]):
+        raise _no_table(path, "it has no header" if not lines else "two columns have one name")
+    return dict(_row(path, number, lines[0], line) for number, line in enumerate(lines[1:], 1))
+
+
+def _row(path: Path, number: int, names: list[str], cells: list[str]) -> tuple[int, Row]:
+    if len(cells) != len(names):
+        raise _no_table(path, f"row {number} has {len(cells)} cells and the header {len(names)}")
+    if not cells[0].isdecimal():
+        raise _no_table(path, f"row {number} begins with {cells[0][:20]!r} and not with its epoch")
+    return int(cells[0]), {
+        name: _value(cell) for name, cell in zip(names[1:], cells[1:], strict=True) if cell
+    }
+
+
+def _value(cell: str) -> int | float | str:
+    for kind in (int, float):
+        try:
+            return kind(cell)
+        except ValueError:
+            continue
+    return cell
+
+
+def _no_table(path: Path, reason: str) -> StatisticsFileError:
+    return StatisticsFileError(
+        f"{path} is no table of statistics (epochs as rows, columns parted by semicolons): {reason}."
+    )

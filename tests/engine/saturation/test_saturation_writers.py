@@ -1,0 +1,128 @@
+"""Writers: what a training leaves behind, epoch by epoch."""
+
+import csv
+
+import numpy as np
+import pytest
+import torch
+
+from landscope.contract.errors import LandscopeError, OptionError, StatisticsFileError
+from landscope.saturation.writers import AbstractWriter, make_writer
+
+
+class Kept(AbstractWriter):
+    """A writer as a user writes one."""
+
+    def __init__(self):
+        self.values, self.saves, self.closed = [], 0, False
+
+    def add_scalar(self, name, value, **kwargs):
+        self.values.append((name, value))
+
+    def save(self):
+        self.saves += 1
+
+    def close(self):
+        self.closed = True
+
+
+def table(path):
+    with path.open(newline="") as file:
+        return list(csv.reader(file, delimiter=";"))
+
+
+def test_that_the_table_has_a_row_per_epoch_and_a_column_per_series(tmp_path):
+    writer = make_writer("csv", str(tmp_path / "deep" / "run"))
+    for epoch in range(2):
+        writer.add_scalars("train-saturation", {"fc1": torch.tensor(0.25), "fc2": np.float32(0.5)})
+        writer.add_scalar("loss", 1.5 - epoch)
+        writer.save()
+    writer.close()
+    assert table(tmp_path / "deep" / "run.csv") == [
+        ["", "train-saturation_fc1", "train-saturation_fc2", "loss"],
+        ["0", "0.25", "0.5", "1.5"],
+        ["1", "0.25", "0.5", "0.5"],
+    ]
+
+
+def test_that_epochs_without_a_value_leave_their_cell_empty(tmp_path):
+    writer = make_writer("csv", str(tmp_path / "run"))
+    for epoch in range(3):
+        writer.add_scalar("train", epoch)
+        if epoch != 1:
+            writer.add_scalar("eval", epoch)
+        writer.save()
+    assert table(tmp_path / "run.csv")[1:] == [["0", "0", "0"], ["1", "1", ""], ["2", "2", "2"]]
+
+
+def test_that_a_value_given_after_save_belongs_to_the_epoch_just_saved(tmp_path):
+    writer = make_writer("csv", str(tmp_path / "run"))
+    for epoch in range(2):
+        writer.add_scalar("sat", epoch)
+        writer.save()
+        writer.add_scalar("accuracy", epoch)
+    writer.save()
+    assert table(tmp_path / "run.csv")[1:] == [["0", "0", "0"], ["1", "1", "1"]]
+
+
+def test_that_resuming_keeps_the_epochs_before_and_replaces_the_later_ones(tmp_path):
+    first = make_writer("csv", str(tmp_path / "run"))
+    for epoch in range(3):
+        first.add_scalar("loss", epoch)
+        first.save()
+    again = make_writer("csv", str(tmp_path / "run"))
+    again.resume_from_saved_state(2)
+    again.add_scalar("loss", 9)
+    again.save()
+    assert table(tmp_path / "run.csv")[1:] == [["0", "0"], ["1", "1"], ["2", "9"]]
+
+
+def test_that_a_file_of_an_earlier_run_is_kept_once(tmp_path):
+    (tmp_path / "run.csv").write_text(";loss\n0;7\n")
+    writer = make_writer("csv", str(tmp_path / "run"))
+    writer.resume_from_saved_state(0)
+    for epoch in range(3):
+        writer.add_scalar("loss", epoch)
+        writer.save()
+    assert (tmp_path / "run.csv.bak").read_text() == ";loss\n0;7\n"
+    assert len(table(tmp_path / "run.csv")) == 4
+
+
+def test_that_a_failed_write_leaves_the_old_file(tmp_path):
+    (tmp_path / "file").write_text("x")
+    writer = make_writer("csv", str(tmp_path / "file" / "run"))
+    writer.add_scalar("loss", 1)
+    with pytest.raises(StatisticsFileError, match="could not be written"):
+        writer.save()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file"]
+
+
+@pytest.mark.parametrize(
+    "text", ["", ";a;a\n0;1;2\n", ";a\n0;1;2\n", ";a\nx;1\n", ";a\n0;" + "9" * 200_000 + "\n", "\x00\xff"]
+)
+def test_that_a_file_that_is_no_table_is_told_and_kept(tmp_path, text):
+    path = tmp_path / "run.csv"
+    path.write_bytes(text.encode("latin-1"))
+    with pytest.raises(StatisticsFileError, match=r"run\.csv is no table"):
+        make_writer("csv", str(tmp_path / "run")).resume_from_saved_state(1)
+    assert path.read_bytes() == text.encode("latin-1")
+
+
+def test_that_several_writers_get_the_same_values(tmp_path, capsys):
+    own = Kept()
+    writer = make_writer(["csv", own, "print"], str(tmp_path / "run"))
+    writer.resume_from_saved_state(1)
+    writer.add_scalars("train-saturation", {"fc": 0.5})
+    writer.save()
+    writer.close()
+    assert own.values == [("train-saturation_fc", 0.5)]
+    assert (own.saves, own.closed) == (1, True)
+    assert capsys.readouterr().out == "train-saturation_fc : 0.5\n"
+    assert table(tmp_path / "run.csv")[1] == ["1", "0.5"]
+
+
+def test_that_an_unknown_writer_is_told_with_the_known_ones(tmp_path):
+    with pytest.raises(OptionError, match=r"no writer called 'excel'.*csv"):
+        make_writer("excel", str(tmp_path / "run"))
+    with pytest.raises(LandscopeError, match="1 entries for 2 writers"):
+        make_writer(["csv", "print"], str(tmp_path / "run"), [{}])
