@@ -11,11 +11,11 @@ import torch
 from landscope.contract.deltas import NotObserved, SaturationMeasured
 from landscope.contract.errors import CheckpointError, OptionError
 from landscope.contract.events import Notice, Partial, Progress, Update
+from landscope.contract.intrinsic import check_threshold
 from landscope.contract.job import CancelToken, Pace, SaturationJob
 from landscope.layers.observe import Observer
 from landscope.layers.samples import Sampling
 from landscope.saturation.layer_covariances import LayerCovariances
-from landscope.saturation.statistics import check_threshold
 from landscope.weights.restore import preserved
 
 if TYPE_CHECKING:

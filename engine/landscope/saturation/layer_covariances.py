@@ -5,9 +5,10 @@ from __future__ import annotations
 from torch import Tensor
 
 from landscope.contract.deltas import LayerSaturation, NotObserved
+from landscope.contract.intrinsic import IdimRule
 from landscope.layers.kinds import Layer
 from landscope.saturation.covariance import Covariance
-from landscope.saturation.statistics import IdimRule, layer_saturation
+from landscope.saturation.statistics import layer_saturation
 
 
 class LayerCovariances:

@@ -2,48 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 from numpy.typing import NDArray
 
 from landscope.contract.deltas import LayerSaturation
-from landscope.contract.errors import OptionError
+from landscope.contract.intrinsic import IdimRule, intrinsic_dimension
 from landscope.saturation.covariance import Covariance
 
-IdimRule = Literal["smallest_k", "delve"]
 ENOUGH_SAMPLES = 10
 """Rows per feature below which a value is flagged ``too_few_samples``."""
-
-
-def check_threshold(threshold: float) -> None:
-    """Refuse a share of the variance that is no share.
-
-    Raises:
-        OptionError: not 0 < threshold ≤ 1.
-    """
-    if not 0.0 < threshold <= 1.0:
-        raise OptionError(f"sat_threshold is {threshold:g}; it must be above 0 and at most 1, such as 0.99.")
-
-
-def intrinsic_dimension(
-    spectrum: NDArray[np.float64], threshold: float, rule: IdimRule = "smallest_k"
-) -> int:
-    """Smallest k with (λ1 + … + λk) / Σλ ≥ threshold; 0 only if Σλ = 0.
-
-    ``rule="delve"`` counts the eigenvalues whose cumulative share stays below the threshold, one less, as
-    delve 0.1.50 does.
-
-    Raises:
-        OptionError: not 0 < threshold ≤ 1.
-    """
-    check_threshold(threshold)
-    total = spectrum.sum()
-    if not total > 0.0:
-        return 0
-    below = int(np.count_nonzero(np.cumsum(spectrum) / total < threshold))
-    below = min(below, len(spectrum) - 1)  # rounding can leave the last share just under 1
-    return below if rule == "delve" else below + 1
 
 
 def participation_ratio(spectrum: NDArray[np.float64]) -> float:

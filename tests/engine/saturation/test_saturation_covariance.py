@@ -5,13 +5,13 @@ import pytest
 import torch
 
 from landscope.contract.errors import OptionError
+from landscope.contract.intrinsic import intrinsic_dimension
 from landscope.layers.kinds import Layer
 from landscope.saturation import covariance as module
 from landscope.saturation.covariance import Covariance
 from landscope.saturation.layer_covariances import LayerCovariances
 from landscope.saturation.statistics import (
     effective_rank,
-    intrinsic_dimension,
     layer_saturation,
     participation_ratio,
 )

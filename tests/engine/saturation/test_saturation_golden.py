@@ -11,10 +11,10 @@ import pytest
 import torch
 from torch import nn
 
+from landscope.contract.intrinsic import intrinsic_dimension
 from landscope.layers.kinds import Layer
 from landscope.layers.samples import Sampling, layer_samples
 from landscope.saturation.layer_covariances import LayerCovariances
-from landscope.saturation.statistics import intrinsic_dimension
 
 DATA = Path(__file__).parents[2] / "data" / "saturation"
 GOLDEN = json.loads((DATA / "golden.json").read_text())
