@@ -23,7 +23,7 @@ from landscope.contract.plan import ANALYSES
 BAD_INPUT = 2
 INTERRUPTED = 130
 READER_GONE = 141
-_VERBS = ("run", "info", "render", "export", "recover", "trust", "new-script", "sample")
+_VERBS = ("run", "info", "render", "export", "recover", "trust", "new-script", "saturation", "sample")
 _NO_SCREEN = (
     "There is no screen here (neither DISPLAY nor WAYLAND_DISPLAY is set). Without one: "
     "landscope run PROJECT -o session.h5, then landscope render session.h5 -o DIR."
@@ -88,6 +88,10 @@ def _dispatch(words: list[str]) -> int:
         from landscope.cli.new_script import write
 
         return write(options)
+    if options.verb == "saturation":
+        from landscope.cli.saturation import saturation
+
+        return saturation(options)
     if options.verb == "recover":
         from landscope.cli.recover import recover
 
@@ -149,6 +153,9 @@ def _parser() -> argparse.ArgumentParser:
     trust.add_argument("folder", type=Path, nargs="?", help="without it: list the trusted folders")
     trust.add_argument("--revoke", action="store_true", help="take the trust back")
     _add_new_script(verbs.add_parser("new-script", help="write landscope_project.py for a repository"))
+    _add_saturation(
+        verbs.add_parser("saturation", help="saturation at another threshold, from stored spectra")
+    )
     verbs.add_parser("render", help="draw the pictures of a session; see landscope render --help")
     verbs.add_parser("sample", help="open the window on the sample project")
     return parser
@@ -178,6 +185,20 @@ def _add_new_script(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", default="", help="what gives the data")
     parser.add_argument("--loss", default="", help="the loss, of model and batch or of outputs and labels")
     parser.add_argument("--force", action="store_true", help="replace a file that somebody wrote")
+
+
+def _add_saturation(parser: argparse.ArgumentParser) -> None:
+    actions = parser.add_subparsers(dest="action", required=True, metavar="{rethreshold}")
+    verb = actions.add_parser("rethreshold", help="idim and lsat of every layer and epoch at a threshold")
+    verb.add_argument("path", type=Path, help="what a writer left: NAME.csv, NAME.spectra.npz or a folder")
+    verb.add_argument("--threshold", type=float, required=True, help="share of the variance, such as 0.99")
+    verb.add_argument(
+        "--idim-rule",
+        choices=("smallest_k", "delve"),
+        default="smallest_k",
+        help="smallest_k: how many eigenvalues reach the share; delve: one less (default: %(default)s)",
+    )
+    verb.add_argument("-o", "--output", type=Path, help="file to write; without it: print")
 
 
 def _add_run(parser: argparse.ArgumentParser) -> None:

@@ -61,7 +61,7 @@ def test_that_a_value_given_after_save_belongs_to_the_epoch_just_saved(tmp_path)
         writer.add_scalar("sat", epoch)
         writer.save()
         writer.add_scalar("accuracy", epoch)
-    writer.save()
+    writer.close()
     assert table(tmp_path / "run.csv")[1:] == [["0", "0", "0"], ["1", "1", "1"]]
 
 

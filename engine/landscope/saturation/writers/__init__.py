@@ -3,7 +3,16 @@
 from landscope.saturation.writers.base import AbstractWriter
 from landscope.saturation.writers.composite import CompositWriter
 from landscope.saturation.writers.csv_writer import CSVWriter
+from landscope.saturation.writers.npy_writer import NPYWriter
 from landscope.saturation.writers.print_writer import PrintWriter
 from landscope.saturation.writers.registry import WRITERS, make_writer
 
-__all__ = ["WRITERS", "AbstractWriter", "CSVWriter", "CompositWriter", "PrintWriter", "make_writer"]
+__all__ = [
+    "WRITERS",
+    "AbstractWriter",
+    "CSVWriter",
+    "CompositWriter",
+    "NPYWriter",
+    "PrintWriter",
+    "make_writer",
+]

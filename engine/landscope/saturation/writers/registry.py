@@ -9,9 +9,10 @@ from landscope.contract.errors import OptionError
 from landscope.saturation.writers.base import AbstractWriter
 from landscope.saturation.writers.composite import CompositWriter
 from landscope.saturation.writers.csv_writer import CSVWriter
+from landscope.saturation.writers.npy_writer import NPYWriter
 from landscope.saturation.writers.print_writer import PrintWriter
 
-WRITERS: dict[str, type[AbstractWriter]] = {"csv": CSVWriter, "print": PrintWriter}
+WRITERS: dict[str, type[AbstractWriter]] = {"csv": CSVWriter, "npy": NPYWriter, "print": PrintWriter}
 
 Named = str | AbstractWriter
 Arguments = Mapping[str, Any]

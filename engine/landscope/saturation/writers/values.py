@@ -7,9 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-SPECTRUM = "-spectrum_"
-"""Series of eigenvalues are called ``train-spectrum_LAYER`` and ``eval-spectrum_LAYER``."""
-
 
 def plain(value: Any) -> int | float | str | NDArray[Any]:
     """A number, a text, or an array on the host; tensors of any device and precision are copied."""

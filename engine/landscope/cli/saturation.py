@@ -1,0 +1,26 @@
+"""``landscope saturation rethreshold``: saturation at another threshold, from stored spectra."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+from dataclasses import astuple, fields
+
+from landscope.saturation.rethreshold import LayerAtThreshold, read_spectra, rethreshold
+from landscope.saturation.writers.stored import StoredFile
+
+
+def saturation(options: argparse.Namespace) -> int:
+    """Print or write one line per epoch, mode and layer; returns the exit code."""
+    found = rethreshold(read_spectra(options.path), options.threshold, options.idim_rule)
+    text = io.StringIO()
+    table = csv.writer(text, delimiter=";", lineterminator="\n")
+    table.writerow([field.name for field in fields(LayerAtThreshold)])
+    table.writerows(astuple(one) for one in found)
+    if options.output is None:
+        print(text.getvalue(), end="")
+    else:
+        StoredFile(options.output).write(text.getvalue().encode())
+        print(options.output)
+    return 0

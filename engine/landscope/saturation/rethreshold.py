@@ -1,0 +1,108 @@
+"""Saturation at another threshold, from what a training left behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from landscope.contract.errors import StatisticsFileError
+from landscope.contract.intrinsic import IdimRule, intrinsic_dimension
+from landscope.saturation.npy_file import read_npy
+from landscope.saturation.series_folder import files_of
+from landscope.saturation.spectra import ENDING, SPECTRUM, Spectrum, read_spectra_file, spectrum_of
+
+COVARIANCE = "-covariance-matrix_"
+
+
+@dataclass(frozen=True)
+class LayerAtThreshold:
+    """One layer in one mode at one epoch; ``lsat`` is idim / dimension, NaN if nothing was measured."""
+
+    epoch: int
+    mode: str
+    layer: str
+    dimension: int
+    idim: int
+    lsat: float
+
+
+def rethreshold(
+    spectra: Iterable[Spectrum], threshold: float, rule: IdimRule = "smallest_k"
+) -> list[LayerAtThreshold]:
+    """Intrinsic dimension and saturation of every spectrum at ``threshold``, by epoch.
+
+    Raises:
+        OptionError: not 0 < threshold ≤ 1.
+    """
+    return [_at(spectrum, threshold, rule) for spectrum in sorted(spectra, key=lambda one: one.epoch)]
+
+
+def _at(spectrum: Spectrum, threshold: float, rule: IdimRule) -> LayerAtThreshold:
+    idim = intrinsic_dimension(spectrum.values, threshold, rule)
+    known = spectrum.dimension > 0 and len(spectrum.values) > 0 and bool(np.isfinite(spectrum.values).all())
+    lsat = idim / spectrum.dimension if known else float("nan")
+    return LayerAtThreshold(
+        spectrum.epoch, spectrum.mode, spectrum.layer, spectrum.dimension, idim if known else 0, lsat
+    )
+
+
+def read_spectra(path: Path) -> list[Spectrum]:
+    """The spectra that belong to what a writer left at ``path``.
+
+    ``path`` is a file of spectra, the table beside it, or a folder of the npy writer; in folders that delve
+    wrote, the spectra are those of the covariances.
+
+    Raises:
+        StatisticsFileError: there are no spectra, or a file cannot be read.
+    """
+    if path.is_dir():
+        found = list(_of_folder(path))
+    elif path.suffix == ".csv":
+        found = _beside(path)
+    else:
+        found = read_spectra_file(path)
+    if not found:
+        raise StatisticsFileError(
+            f"{path} holds neither spectra nor covariances; ask the tracker for stats=['lsat', 'spectrum']."
+        )
+    return found
+
+
+def _beside(table: Path) -> list[Spectrum]:
+    path = table.with_name(table.stem + ENDING)
+    if not path.exists():
+        raise StatisticsFileError(
+            f"Beside {table} there are no spectra ({path.name}), and its values hold for one threshold only; "
+            "ask the tracker for stats=['lsat', 'spectrum']."
+        )
+    return read_spectra_file(path)
+
+
+def _of_folder(folder: Path) -> Iterator[Spectrum]:
+    """Spectra as they were stored, and those of covariances that have none."""
+    series = {path.name: files_of(path) for path in sorted(folder.iterdir())}
+    for name, files in series.items():
+        spectrum = name.replace(COVARIANCE, SPECTRUM, 1)
+        if SPECTRUM in name or (COVARIANCE in name and not series.get(spectrum)):
+            for epoch, path in files:
+                yield spectrum_of(spectrum, epoch, _values(path, square=spectrum != name))
+
+
+def _values(path: Path, square: bool) -> NDArray[np.float64]:
+    array = read_npy(path)
+    if array.dtype.kind not in "biuf" or array.ndim != 1 + square or len(set(array.shape)) > 1:
+        kind = "covariance" if square else "spectrum"
+        raise StatisticsFileError(f"{path} holds no {kind}; its shape is {array.shape}.")
+    values = array.astype(np.float64)
+    return _eigenvalues(values) if square else values
+
+
+def _eigenvalues(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Largest first, clipped at 0; NaN where the covariance is not finite."""
+    if not np.isfinite(covariance).all():
+        return np.full(len(covariance), np.nan)
+    return np.asarray(np.maximum(np.linalg.eigvalsh(covariance)[::-1], 0.0), np.float64)

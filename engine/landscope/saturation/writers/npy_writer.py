@@ -1,0 +1,96 @@
+"""Statistics as arrays: one folder per series, one .npy file per epoch."""
+
+from __future__ import annotations
+
+import glob
+import io
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from landscope.saturation.series_folder import files_of
+from landscope.saturation.spectra import SPECTRUM
+from landscope.saturation.writers.base import AbstractWriter
+from landscope.saturation.writers.stored import replace, unwritable
+from landscope.saturation.writers.values import Epochs, plain
+
+
+class NPYWriter(AbstractWriter):
+    """Writes ``savepath/SERIES/SERIES_epochN.npy`` as values come: numbers, spectra, matrices.
+
+    Files of an earlier run from the first epoch on move to ``savepath/SERIES.bak``. Slashes in a name become
+    underscores. With ``zip``, ``close`` also packs the folder as ``savepath.zip``.
+    """
+
+    def __init__(self, savepath: str, zip: bool = False, **_: Any) -> None:
+        self.savepath = savepath
+        self._zip = zip
+        self._first = 0
+        self._epochs = Epochs()
+        self._begun = False
+
+    def resume_from_saved_state(self, initial_epoch: int) -> None:
+        """Keep the files of the epochs before ``initial_epoch``."""
+        self._first = initial_epoch
+        self._epochs = Epochs(initial_epoch)
+
+    def add_scalar(self, name: str, value: Any, **kwargs: Any) -> None:
+        """Write one value; a spectrum shorter than ``dimension`` is filled up with zeros.
+
+        Raises:
+            StatisticsFileError: the file cannot be written.
+        """
+        array = np.asarray(plain(value))
+        if SPECTRUM in name:
+            array = np.pad(array, (0, max(0, kwargs.get("dimension", 0) - len(array))))
+        epoch = self._epochs.place(name, kwargs.get("epoch"))
+        folder = Path(self.savepath, _folder_name(name))
+        content = io.BytesIO()
+        np.save(content, array, allow_pickle=False)
+        try:
+            self._prepare(folder)
+            replace(folder / f"{folder.name}_epoch{epoch}.npy", content.getvalue())
+        except OSError as error:
+            raise unwritable(folder, error) from error
+
+    def save(self) -> None:
+        """Every value is stored as it comes."""
+
+    def close(self) -> None:
+        """Pack the folder where that is asked for.
+
+        Raises:
+            StatisticsFileError: the archive cannot be written.
+        """
+        if self._zip and Path(self.savepath).is_dir():
+            try:
+                shutil.make_archive(self.savepath, "zip", root_dir=self.savepath)
+            except OSError as error:
+                raise unwritable(Path(f"{self.savepath}.zip"), error) from error
+
+    def _prepare(self, folder: Path) -> None:
+        """Make the folder; before the first value set aside what an earlier run left of these epochs."""
+        if not self._begun and folder.parent.is_dir():
+            for series in folder.parent.iterdir():
+                self._set_aside(series)
+        self._begun = True
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def _set_aside(self, series: Path) -> None:
+        earlier = [path for epoch, path in files_of(series) if epoch >= self._first]
+        if not earlier:
+            return
+        kept = series.with_name(series.name + ".bak")
+        kept.mkdir(exist_ok=True)
+        for path in kept.glob(f"{glob.escape(series.name)}_epoch*.npy"):
+            path.unlink()
+        for path in earlier:
+            path.replace(kept / path.name)
+
+
+def _folder_name(name: str) -> str:
+    safe = re.sub(r'[/\\:*?"<>|\x00-\x1f]', "_", name)
+    return safe if safe.strip(". ") else f"_{safe}_"
