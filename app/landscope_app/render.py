@@ -141,16 +141,22 @@ class _Rendering:
         from landscope_app.plots.distance_chart import distance_chart
         from landscope_app.plots.loss_chart import loss_chart
         from landscope_app.plots.saturation_chart import saturation_chart
+        from landscope_app.plots.spectrum_chart import spectrum_chart
+        from landscope_app.state.selection import share_of
 
         session = self._session
         for run in session.runs:
             last = self._last(run)
-            bars = saturation_chart(session, run, last)
+            chosen = self._chosen(run)
+            layer, threshold = str(chosen.get("layer", "")), share_of(str(chosen.get("threshold", "")))
+            bars = saturation_chart(session, run, last, threshold=threshold)
             curves = {
                 "losses": loss_chart(session, run),
                 "distance": distance_chart(session, run),
                 "distance-layers": distance_chart(session, run, per_layer=True),
             }
+            if layer:
+                curves["spectrum"] = spectrum_chart(session, run, last, layer, threshold=threshold)
             if bars.bars:
                 yield f"saturation-{_plain(run)}", bars
             for name, chart in curves.items():
@@ -159,11 +165,14 @@ class _Rendering:
 
     def _last(self, run: str) -> str:
         """The checkpoint marked in pictures of a run: the session's own, else the last one."""
-        chosen = self._session.view.get("selection")
+        chosen = self._chosen(run).get("checkpoint")
         names = self._session.runs[run].names if run in self._session.runs else ()
-        if isinstance(chosen, dict) and chosen.get("run") == run and chosen.get("checkpoint") in names:
-            return str(chosen["checkpoint"])
-        return names[-1] if names else ""
+        return str(chosen) if chosen in names else (names[-1] if names else "")
+
+    def _chosen(self, run: str) -> dict[str, object]:
+        """What the session's view has selected; nothing where that is another run."""
+        chosen = self._session.view.get("selection")
+        return chosen if isinstance(chosen, dict) and chosen.get("run") == run else {}
 
     def _view(self) -> dict[str, object]:
         found = self._session.view.get("landscape")

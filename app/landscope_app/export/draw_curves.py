@@ -31,6 +31,9 @@ def draw_curves(axes: Any, chart: CurveChart, theme: Theme, scale: float) -> Non
         axes.axvline(chart.cursor, color=theme.accent, linestyle=(0, (4, 3)), linewidth=points(1, scale))
     for x in chart.marks:
         axes.axvline(x, color=theme.grid, linewidth=points(1, scale), zorder=0)
+    if chart.level is not None:
+        over = right if right is not None else axes
+        over.axhline(chart.level, color=theme.accent, linestyle=(0, (4, 3)), linewidth=points(1, scale))
     axes.grid(True, axis="y")
     axes.margins(x=0.02, y=0.08)
     axes.set_xlabel(chart.x_title)

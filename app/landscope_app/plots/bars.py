@@ -10,10 +10,12 @@ from PySide6.QtGui import (
     QColor,
     QFont,
     QFontMetricsF,
+    QKeyEvent,
     QMouseEvent,
     QPainter,
     QPaintEvent,
     QPen,
+    QResizeEvent,
 )
 from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QWidget
 
@@ -29,17 +31,22 @@ _TROUBLE = {"dead", "nonfinite"}
 class BarsCanvas(QWidget):
     """Paints the rows of a ``BarChart``; its height is that of all rows.
 
+    A click or the arrow keys choose a row; Escape, or a click on the chosen row, chooses none.
+
     Signals:
         pointed: the ``Bar`` under the mouse, or None.
+        chosen: the label of the row that was chosen; empty = none.
     """
 
     pointed = Signal(object)
+    chosen = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme, self._chart = theme, BarChart("", ())
-        self._pointed = -1
+        self._pointed, self._selected = -1, ""
         self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName("Bars per layer")
 
@@ -47,6 +54,11 @@ class BarsCanvas(QWidget):
     def chart(self) -> BarChart:
         """What is drawn."""
         return self._chart
+
+    @property
+    def selected(self) -> str:
+        """The label of the marked row; empty = none."""
+        return self._selected
 
     def set_chart(self, chart: BarChart) -> None:
         """Draw another chart."""
@@ -57,6 +69,12 @@ class BarsCanvas(QWidget):
             self.updateGeometry()
             self.setFixedHeight(self.sizeHint().height())
         self.update()
+
+    def select(self, label: str) -> None:
+        """Mark the row of this label; empty = none."""
+        if label != self._selected:
+            self._selected = label
+            self.update()
 
     def apply_theme(self, theme: Theme) -> None:
         """Take other colours and fonts."""
@@ -86,10 +104,11 @@ class BarsCanvas(QWidget):
 
     def _paint_row(self, painter: QPainter, row: int, columns: _Columns) -> None:
         bar, top = self._chart.bars[row], PADDING + row * ROW
-        if row == self._pointed:
-            painter.setPen(Qt.PenStyle.NoPen)
+        selected = bar.label == self._selected
+        if selected or row == self._pointed:
+            painter.setPen(QColor(self._theme.accent) if selected else Qt.PenStyle.NoPen)
             painter.setBrush(QColor(self._theme.raised))
-            painter.drawRoundedRect(QRectF(4, top, self.width() - 8, ROW), 5, 5)
+            painter.drawRoundedRect(QRectF(4.5, top + 0.5, self.width() - 9, ROW - 1), 5, 5)
         faint = "not_observed" in bar.flags
         painter.setPen(QColor(self._theme.muted if faint else self._theme.text))
         label = columns.metrics.elidedText(bar.label, Qt.TextElideMode.ElideMiddle, columns.label)
@@ -136,6 +155,31 @@ class BarsCanvas(QWidget):
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Mark the row under the mouse."""
         self._point(int((event.position().y() - PADDING) // ROW))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Choose the row under the mouse; once more, none."""
+        row = int((event.position().y() - PADDING) // ROW)
+        if event.button() == Qt.MouseButton.LeftButton and 0 <= row < len(self._chart.bars):
+            label = self._chart.bars[row].label
+            self.chosen.emit("" if label == self._selected else label)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Choose the next row, the one before, the first, the last or none."""
+        labels = [bar.label for bar in self._chart.bars]
+        here = labels.index(self._selected) if self._selected in labels else -1
+        rows = {
+            Qt.Key.Key_Down: here + 1,
+            Qt.Key.Key_Up: here - 1 if here >= 0 else len(labels) - 1,
+            Qt.Key.Key_Home: 0,
+            Qt.Key.Key_End: len(labels) - 1,
+        }
+        row = rows.get(Qt.Key(event.key()))
+        if row is not None and labels:
+            self.chosen.emit(labels[min(max(row, 0), len(labels) - 1)])
+        elif event.key() == Qt.Key.Key_Escape and self._selected:
+            self.chosen.emit("")
+        else:
+            super().keyPressEvent(event)
 
     def leaveEvent(self, _event: QEvent) -> None:
         """Unmark."""
@@ -191,6 +235,23 @@ class BarsWidget(QScrollArea):
     def set_chart(self, chart: BarChart) -> None:
         """Draw another chart."""
         self.canvas.set_chart(chart)
+
+    def select(self, label: str) -> None:
+        """Mark the row of this label, and scroll to it when it was another before; empty = none."""
+        if label != self.canvas.selected:
+            self.canvas.select(label)
+            self._show_selected()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the selected row in sight."""
+        super().resizeEvent(event)
+        self._show_selected()
+
+    def _show_selected(self) -> None:
+        labels = [bar.label for bar in self.canvas.chart.bars]
+        if self.canvas.selected in labels:
+            middle = PADDING + (labels.index(self.canvas.selected) + 0.5) * ROW
+            self.ensureVisible(0, int(middle), 0, int(ROW))
 
     def apply_theme(self, theme: Theme) -> None:
         """Take other colours and fonts."""

@@ -86,6 +86,7 @@ class CurveChart:
         cursor: x of the selected checkpoint, or None. names: what each x in ``stops`` is called.
         stops: x at which something can be selected. log_x, log_y: logarithmic axes (left y only).
         marks: x of thin upright lines, such as the two ends of a line.
+        level: height of a line across, on the right axis where there is one; None = none.
     """
 
     title: str
@@ -101,6 +102,7 @@ class CurveChart:
     log_x: bool = False
     log_y: bool = False
     marks: tuple[float, ...] = ()
+    level: float | None = None
 
 
 @dataclass(frozen=True)

@@ -96,7 +96,7 @@ class CurvesWidget(QWidget):
     @staticmethod
     def _shape(chart: CurveChart) -> tuple[object, ...]:
         looks = tuple((s.name, s.colour, s.shade, s.dashed, s.right, len(s.x)) for s in chart.series)
-        return looks, chart.x_title, chart.y_title, chart.right_title, chart.log_y, chart.log_x, chart.marks
+        return looks, chart.x_title, chart.y_title, chart.right_title, chart.log_y, chart.log_x
 
     def apply_theme(self, theme: Theme) -> None:
         """Take other colours and fonts."""

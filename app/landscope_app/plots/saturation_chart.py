@@ -11,6 +11,7 @@ from landscope.contract.deltas import LayerSaturation, NotObserved, SaturationMe
 from landscope.session.model import Saturation, Session
 from landscope_app.plots.charts import Bar, BarChart
 from landscope_app.plots.numbers import count, percent, short
+from landscope_app.plots.threshold import at_threshold
 
 
 @dataclass(frozen=True)
@@ -39,12 +40,20 @@ def saturation_of(session: Session, run: str, mode: str = "train") -> Saturation
 
 
 def saturation_chart(
-    session: Session, run: str, checkpoint: str, key: str = "lsat", mode: str = "train"
+    session: Session,
+    run: str,
+    checkpoint: str,
+    key: str = "lsat",
+    mode: str = "train",
+    threshold: float | None = None,
 ) -> BarChart:
     """One bar per layer in forward order; marks show the run's first measured checkpoint.
 
+    ``threshold``: another share of the variance than the one that was measured with; None = that one.
+
     Raises:
         KeyError: there is no such statistic.
+        OptionError: not 0 < threshold ≤ 1.
     """
     statistic = {s.key: s for s in STATISTICS}[key]
     saturation = saturation_of(session, run, mode)
@@ -55,12 +64,14 @@ def saturation_chart(
         return BarChart(title=statistic.title, bars=(), empty=f"“{checkpoint}” has not been measured yet.")
     names = session.runs[run].names if run in session.runs else ()
     first = _first_measured(saturation, names, checkpoint)
-    bars = _bars(measured, first, statistic)
+    shown = at_threshold(measured, threshold)
+    before = at_threshold(first, threshold) if first is not None else None
+    bars = _bars(shown, before, statistic)
     return BarChart(
         title=f"{run} · {statistic.title.lower()} at {checkpoint}",
         bars=bars,
-        high=1.0 if statistic.share else _highest(saturation, statistic),
-        note=_note(measured, statistic),
+        high=1.0 if statistic.share else _highest(saturation, bars, statistic),
+        note=_note(shown, statistic, measured.threshold),
         mean=_mean(bars),
         mean_text=_written(_mean(bars), statistic),
         reference_title=f"at {first.checkpoint}" if first is not None else "",
@@ -120,10 +131,11 @@ def _detail(layer: LayerSaturation) -> str:
     return "\n".join(lines)
 
 
-def _note(measured: SaturationMeasured, statistic: Statistic) -> str:
+def _note(measured: SaturationMeasured, statistic: Statistic, threshold: float) -> str:
     parts = []
     if statistic.key in ("lsat", "idim"):
-        parts.append(f"{percent(measured.threshold)} of the variance")
+        other = f" (measured with {_share(threshold)})" if measured.threshold != threshold else ""
+        parts.append(f"{_share(measured.threshold)} of the variance{other}")
     samples = measured.settings.get("samples")
     if isinstance(samples, int):
         so_far = " so far" if measured.settings.get("partial") else ""
@@ -132,12 +144,16 @@ def _note(measured: SaturationMeasured, statistic: Statistic) -> str:
     return " · ".join(parts)
 
 
-def _highest(saturation: Saturation, statistic: Statistic) -> float:
+def _share(threshold: float) -> str:
+    return percent(threshold, 1).replace(".0 %", " %")
+
+
+def _highest(saturation: Saturation, bars: tuple[Bar, ...], statistic: Statistic) -> float:
     """The largest value over all checkpoints, so that bars keep their scale while stepping."""
     values = [
         float(getattr(layer, statistic.key)) for one in saturation.measured.values() for layer in one.layers
     ]
-    finite = [v for v in values if math.isfinite(v)]
+    finite = [v for v in (*values, *(b.value for b in bars)) if math.isfinite(v)]
     return max(finite, default=1.0) or 1.0
 
 

@@ -1,4 +1,4 @@
-"""What is selected, without Qt: run, checkpoint, plane, line and metric, with undo."""
+"""What is selected, without Qt: run, checkpoint, plane, line, metric, layer and threshold, with undo."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ class Chosen:
     line: str = ""
     metric: str = "loss"
     split: str = "train"
+    layer: str = ""
+    threshold: str = ""
 
 
 class Selection:
@@ -27,6 +29,7 @@ class Selection:
 
     Attributes (read them; change them through ``set``):
         run, checkpoint: names. plane, line: ids. metric: ``loss``, ``accuracy``… split: ``train``, ``test``.
+        layer: the layer whose spectrum is shown. threshold: share of the variance, None = as measured.
 
     A listener is called with the names of the fields that changed, after all of them have changed.
     """
@@ -66,6 +69,16 @@ class Selection:
         return self._now.split
 
     @property
+    def layer(self) -> str:
+        """Name of the layer whose spectrum is shown; empty = none."""
+        return self._now.layer
+
+    @property
+    def threshold(self) -> float | None:
+        """Share of the variance in (0, 1] that saturation is shown for; None = as measured."""
+        return share_of(self._now.threshold)
+
+    @property
     def chosen(self) -> Chosen:
         """All fields at once, for undo and for the session's view."""
         return self._now
@@ -98,6 +111,15 @@ class Selection:
         self.restore(settled(self._now, session))
 
 
+def share_of(text: str) -> float | None:
+    """A share in (0, 1] from its text; None for anything else, such as a strange view in a session."""
+    try:
+        share = float(text)
+    except ValueError:
+        return None
+    return share if 0.0 < share <= 1.0 else None
+
+
 def settled(chosen: Chosen, session: Session) -> Chosen:
     """``chosen`` with every name that the session does not know replaced by a sensible one."""
     run = chosen.run if chosen.run in session.runs else next(iter(session.runs), "")
@@ -105,7 +127,17 @@ def settled(chosen: Chosen, session: Session) -> Chosen:
     checkpoint = chosen.checkpoint if chosen.checkpoint in names else (names[-1] if names else "")
     plane = chosen.plane if _belongs(session.planes, chosen.plane, run) else _first(session.planes, run)
     line = chosen.line if _belongs(session.lines, chosen.line, run) else _first(session.lines, run)
-    return replace(chosen, run=run, checkpoint=checkpoint, plane=plane, line=line)
+    layer = chosen.layer if _has_layer(session, run, chosen.layer) else ""
+    return replace(chosen, run=run, checkpoint=checkpoint, plane=plane, line=line, layer=layer)
+
+
+def _has_layer(session: Session, run: str, layer: str) -> bool:
+    """Whether saturation names the layer, observed or not, at any checkpoint of the run."""
+    found = (m for s in session.saturation.values() if s.run == run for m in s.measured.values())
+    return bool(layer) and any(
+        any(layer == one.layer for one in m.layers) or any(layer == one.layer for one in m.not_observed)
+        for m in found
+    )
 
 
 def _belongs(results: dict, name: str, run: str) -> bool:  # type: ignore[type-arg]

@@ -1,27 +1,33 @@
-"""How full each layer is at the current checkpoint."""
+"""How full each layer is at the current checkpoint, and the spectrum of the selected layer."""
 
 from __future__ import annotations
 
 import math
 
-from PySide6.QtCore import QSize
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSplitter, QStackedLayout, QVBoxLayout, QWidget
 
 from landscope.contract.deltas import AnyDelta, RunListed, SaturationMeasured
 from landscope_app.plots.bars import BarsWidget
-from landscope_app.plots.charts import BarChart
-from landscope_app.plots.saturation_chart import STATISTICS, saturation_chart
+from landscope_app.plots.charts import BarChart, CurveChart
+from landscope_app.plots.saturation_chart import STATISTICS, saturation_chart, saturation_of
+from landscope_app.plots.spectrum_chart import spectrum_chart
 from landscope_app.state.document import Document
 from landscope_app.state.selection import Selection
 from landscope_app.theme.colors import Theme
 from landscope_app.views.labels import Hint, Note
+from landscope_app.views.layer_spectrum import LayerSpectrum
 from landscope_app.views.live import LiveView
+from landscope_app.views.saturation_reading import reading_help
+
+LEAST_HEIGHT = 92  # pixels: three bars
+ROOMY = 460  # pixels above which the marks are explained also beside a spectrum
 
 
 class SaturationView(LiveView):
-    """Bars per layer of a chosen statistic."""
+    """Bars per layer of a chosen statistic; below them the spectrum of the layer that is selected."""
 
-    follows = frozenset({"run", "checkpoint", "split"})
+    follows = frozenset({"run", "checkpoint", "split", "layer", "threshold"})
 
     def __init__(self, document: Document, selection: Selection, theme: Theme) -> None:
         super().__init__(document, selection, theme)
@@ -31,14 +37,20 @@ class SaturationView(LiveView):
             self.statistic.addItem(one.title, one.key)
         self.note, self.key = Note(theme, "How it was measured"), Note(theme, "Marks")
         self.bars, self.hint = BarsWidget(theme), Hint(theme)
+        self.spectrum = LayerSpectrum(theme)
         self._lay_out()
+        self.bars.canvas.chosen.connect(lambda layer: self.selection.set(layer=layer))
+        self.spectrum.closed.connect(lambda: self.selection.set(layer=""))
+        self.spectrum.threshold_chosen.connect(self._move_threshold)
         self.statistic.currentIndexChanged.connect(lambda _: self.invalidate())
 
     def _lay_out(self) -> None:
         head = QHBoxLayout()
         head.setContentsMargins(8, 6, 8, 0)
         head.addWidget(self.statistic, 1)
+        head.addWidget(reading_help())
         body = QWidget()
+        body.setMinimumHeight(LEAST_HEIGHT)
         self._pages = QStackedLayout(body)
         self._pages.addWidget(self.bars)
         self._pages.addWidget(self.hint)
@@ -46,7 +58,11 @@ class SaturationView(LiveView):
         layout.setContentsMargins(0, 0, 0, 4)
         layout.setSpacing(2)
         layout.addLayout(head)
-        layout.addWidget(body, 1)
+        self._parts = QSplitter(Qt.Orientation.Vertical)
+        self._parts.setChildrenCollapsible(False)
+        self._parts.addWidget(body)
+        self._parts.addWidget(self.spectrum)
+        layout.addWidget(self._parts, 1)
         foot = QVBoxLayout()
         foot.setContentsMargins(12, 0, 12, 2)
         foot.addWidget(self.key)
@@ -63,7 +79,7 @@ class SaturationView(LiveView):
 
     def apply_theme(self, theme: Theme) -> None:
         """Take other colours and fonts."""
-        for part in (self.note, self.key, self.bars, self.hint):
+        for part in (self.note, self.key, self.bars, self.hint, self.spectrum):
             part.apply_theme(theme)
         super().apply_theme(theme)
 
@@ -76,12 +92,45 @@ class SaturationView(LiveView):
             self.bars.set_chart(chart)
         self.hint.setText(chart.empty)
         self._pages.setCurrentWidget(self.bars if chart.bars else self.hint)
+        self.bars.select(self.selection.layer)
+        self._refresh_spectrum()
 
     def chart(self) -> BarChart:
         """What is shown now."""
         key = str(self.statistic.currentData())
         chosen = self.selection
-        return saturation_chart(self.document.session, chosen.run, chosen.checkpoint, key, chosen.split)
+        return saturation_chart(
+            self.document.session, chosen.run, chosen.checkpoint, key, chosen.split, chosen.threshold
+        )
+
+    def spectrum_chart(self) -> CurveChart:
+        """The spectrum of the selected layer."""
+        now = self.selection
+        return spectrum_chart(
+            self.document.session, now.run, now.checkpoint, now.layer, now.split, now.threshold
+        )
+
+    def _refresh_spectrum(self) -> None:
+        measured = self._measured_threshold()
+        layer = self.selection.layer if measured is not None else ""
+        self.spectrum.setVisible(bool(layer))
+        self.key.setVisible(not layer or self.height() >= ROOMY)
+        if layer and measured is not None:
+            chosen = self.selection.threshold
+            self.spectrum.show_layer(
+                layer, self.spectrum_chart(), chosen or measured, changed=chosen not in (None, measured)
+            )
+
+    def _measured_threshold(self) -> float | None:
+        """What the current checkpoint was measured with; None = it was not measured yet."""
+        now = self.selection
+        saturation = saturation_of(self.document.session, now.run, now.split)
+        measured = saturation.measured.get(now.checkpoint) if saturation is not None else None
+        return measured.threshold if measured is not None else None
+
+    def _move_threshold(self, threshold: object) -> None:
+        self.selection.set(threshold="" if threshold is None else str(threshold))
+        self.refresh_now()  # bars stay with the line that is dragged
 
 
 def _key(chart: BarChart) -> str:

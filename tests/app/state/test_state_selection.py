@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from fake_session import RUNS, fake_session
+from fake_session import LAYERS, RUNS, fake_session
 
 from landscope.session.model import Session
 from landscope_app.state.selection import Selection
@@ -45,3 +45,18 @@ def test_that_nothing_is_chosen_from_an_empty_session():
     selection.set(run="gone", checkpoint="gone", plane="gone")
     selection.settle(Session())
     assert (selection.run, selection.checkpoint, selection.plane) == ("", "", "")
+
+
+def test_that_a_layer_stays_selected_only_where_saturation_names_it():
+    selection, session = Selection(), fake_session()
+    for layer, kept in ((LAYERS[2], LAYERS[2]), ("attention", "attention"), ("gone", "")):
+        selection.set(layer=layer)
+        selection.settle(session)
+        assert selection.layer == kept
+
+
+@pytest.mark.parametrize("text", ["", "high", "0", "1.01", "nan", "-1"])
+def test_that_a_strange_threshold_counts_as_none(text):
+    selection = Selection()
+    selection.set(threshold=text)
+    assert selection.threshold is None

@@ -1,0 +1,81 @@
+import pytest
+from fake_session import LAYERS, fake_session, names
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from qt_application import Keep
+
+from landscope_app.plots.bars import PADDING, ROW
+from landscope_app.state.document import Document
+from landscope_app.state.selection import Selection
+from landscope_app.theme.colors import DARK
+from landscope_app.views.saturation import SaturationView
+
+
+@pytest.fixture
+def view(keep: Keep) -> SaturationView:
+    document, selection = Document(fake_session()), Selection()
+    selection.settle(document.session)
+    made = SaturationView(document, selection, DARK)
+    keep(made)
+    made.resize(340, 560)
+    made.show()
+    return made
+
+
+def _click(view: SaturationView, row: int) -> None:
+    place = QPoint(60, int(PADDING + (row + 0.5) * ROW))
+    QTest.mouseClick(view.bars.canvas, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, place)
+    view.refresh_now()
+
+
+def test_that_a_click_opens_the_spectrum_of_a_layer_and_a_second_one_closes_it(view: SaturationView) -> None:
+    assert not view.spectrum.isVisible()
+    _click(view, 2)
+    assert view.selection.layer == LAYERS[2]
+    assert LAYERS[2] in view.spectrum.spectrum.chart.title
+    assert view.spectrum.isVisible()
+    _click(view, 2)
+    assert view.selection.layer == ""
+    assert not view.spectrum.isVisible()
+
+
+def test_that_the_keyboard_walks_through_the_layers(view: SaturationView) -> None:
+    for key, layer in (
+        (Qt.Key.Key_Down, LAYERS[0]),
+        (Qt.Key.Key_Down, LAYERS[1]),
+        (Qt.Key.Key_Up, LAYERS[0]),
+        (Qt.Key.Key_End, "attention"),
+        (Qt.Key.Key_Escape, ""),
+    ):
+        QTest.keyClick(view.bars.canvas, key)
+        view.refresh_now()
+        assert view.selection.layer == layer
+
+
+def test_that_bars_follow_the_threshold_at_once(view: SaturationView) -> None:
+    _click(view, 2)
+    before = view.bars.canvas.chart.bars[0].value
+    view.spectrum.share.setValue(50.0)
+    assert view.bars.canvas.chart.bars[0].value < before
+    view.spectrum.spectrum.dragged.emit(0.999)
+    assert view.spectrum.share.value() == pytest.approx(99.9)
+    view.spectrum.as_measured.click()
+    assert view.selection.threshold is None
+    assert view.bars.canvas.chart.bars[0].value == before
+
+
+def test_that_a_dead_layer_says_why_it_has_no_spectrum(view: SaturationView) -> None:
+    session = view.document.session
+    for saturation in session.saturation.values():
+        for measured in saturation.measured.values():
+            measured.layers[2].spectrum[:] = 0.0
+    _click(view, 2)
+    assert "never varies" in view.spectrum.hint.text()
+    assert view.spectrum.hint.isVisible()
+
+
+def test_that_the_spectrum_follows_the_checkpoint(view: SaturationView) -> None:
+    _click(view, 2)
+    view.selection.set(checkpoint=names()[1])
+    view.refresh_now()
+    assert names()[1] in view.spectrum.spectrum.chart.title
