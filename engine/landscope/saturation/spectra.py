@@ -17,7 +17,7 @@ from landscope.saturation.npy_file import read_npz
 
 ENDING = ".spectra.npz"
 SPECTRUM = "-covariance-spectrum_"
-"""What parts mode and layer in the name of a series of eigenvalues, such as ``train-covariance-spectrum_fc1``."""
+"""Between mode and layer in the name of a series of eigenvalues: ``train-covariance-spectrum_fc1``."""
 
 _KINDS = {
     "modes": "U",

@@ -1,6 +1,7 @@
 """Writers: what a training leaves behind, epoch by epoch."""
 
 import csv
+import sys
 
 import numpy as np
 import pytest
@@ -126,3 +127,58 @@ def test_that_an_unknown_writer_is_told_with_the_known_ones(tmp_path):
         make_writer("excel", str(tmp_path / "run"))
     with pytest.raises(LandscopeError, match="1 entries for 2 writers"):
         make_writer(["csv", "print"], str(tmp_path / "run"), [{}])
+
+
+def test_that_plot_draws_each_epoch_and_keeps_the_table(tmp_path):
+    pytest.importorskip("matplotlib")
+    seen = []
+    arguments = {"plot_manipulation_func": seen.append, "primary_metric": "accuracy", "figsize": (5, 4)}
+    writer = make_writer("plot", str(tmp_path / "run $x"), arguments)
+    for epoch in range(2):
+        for mode in ("train", "eval")[: 2 - epoch]:
+            writer.add_scalars(f"{mode}-saturation", {"fc1": 0.25, "a$b_": float("nan"), "fc3": 0.75})
+        writer.add_scalars("train-intrinsic-dimensionality", {"fc1": 4, "fc3": 9})
+        writer.add_scalar("accuracy", 0.5)
+        writer.save()
+    writer.close()
+    assert {path.name.removeprefix("run $x") for path in tmp_path.iterdir()} == {
+        ".csv",
+        *(f"_{stat}_epoch_{epoch}.png" for stat in ("lsat", "idim") for epoch in range(2)),
+    }
+    assert (tmp_path / "run $x_lsat_epoch_0.png").read_bytes().startswith(b"\x89PNG")
+    shown = [axes.get_lines() for axes in seen]
+    assert [len(lines) for lines in shown] == [2, 1, 1, 1]
+    assert list(shown[1][0].get_ydata()) == [4, 9]
+    assert [label.get_text() for label in seen[0].get_xticklabels()] == ["fc1", "a$b_", "fc3"]
+    assert seen[0].get_title() == "run $x, epoch 0, accuracy 0.5"
+
+
+def test_that_tensorboard_gets_every_number_at_its_epoch(tmp_path):
+    pytest.importorskip("tensorboard")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    for first in (0, 2):
+        writer = make_writer("tensorboard", str(tmp_path / "run"))
+        writer.resume_from_saved_state(first)
+        for epoch in range(first, 3):
+            writer.add_scalars("train-saturation", {"fc1": torch.tensor(epoch + first)})
+            writer.add_scalar("train-covariance-matrix_fc1", np.eye(2))
+            writer.save()
+        writer.close()
+    events = EventAccumulator(str(tmp_path / "run")).Reload()
+    assert events.Tags()["scalars"] == ["train-saturation_fc1"]
+    assert [(one.step, one.value) for one in events.Scalars("train-saturation_fc1")] == [
+        (0, 0),
+        (1, 1),
+        (2, 4),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "module", "extra"),
+    [("plot", "matplotlib.figure", "app"), ("tensorboard", "torch.utils.tensorboard", "tensorboard")],
+)
+def test_that_a_missing_package_is_told_with_the_install_line(tmp_path, monkeypatch, name, module, extra):
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(OptionError, match=rf'pip install "landscope\[{extra}\]"'):
+        make_writer(name, str(tmp_path / "run"))

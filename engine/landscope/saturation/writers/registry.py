@@ -10,9 +10,17 @@ from landscope.saturation.writers.base import AbstractWriter
 from landscope.saturation.writers.composite import CompositWriter
 from landscope.saturation.writers.csv_writer import CSVWriter
 from landscope.saturation.writers.npy_writer import NPYWriter
+from landscope.saturation.writers.plot_writer import CSVandPlottingWriter
 from landscope.saturation.writers.print_writer import PrintWriter
+from landscope.saturation.writers.tensorboard_writer import TensorBoardWriter
 
-WRITERS: dict[str, type[AbstractWriter]] = {"csv": CSVWriter, "npy": NPYWriter, "print": PrintWriter}
+WRITERS: dict[str, type[AbstractWriter]] = {
+    "csv": CSVWriter,
+    "plot": CSVandPlottingWriter,
+    "tensorboard": TensorBoardWriter,
+    "print": PrintWriter,
+    "npy": NPYWriter,
+}
 
 Named = str | AbstractWriter
 Arguments = Mapping[str, Any]
@@ -31,7 +39,8 @@ def make_writer(
         writer_args: further arguments of writers given by name: one mapping for all, or one per writer.
 
     Raises:
-        OptionError: no writer has that name, or the arguments are not one per writer.
+        OptionError: no writer has that name, or it needs what is not installed, or the arguments are not one
+            per writer.
     """
     if isinstance(save_to, str | AbstractWriter):
         return _one(save_to, savefile, _each(writer_args, 1)[0])
@@ -53,7 +62,7 @@ def _one(named: Named, savefile: str, arguments: Arguments) -> AbstractWriter:
     if isinstance(named, AbstractWriter):
         return named
     if named not in WRITERS:
-        known = ", ".join(sorted(WRITERS))
+        known = ", ".join(WRITERS)
         raise OptionError(
             f"There is no writer called {named!r}; save_to takes {known}, or a writer of yours."
         )
