@@ -15,8 +15,18 @@ _FROM = {
     "open_project": "landscope.api",
     "LandscopeError": "landscope.contract.errors",
     "Session": "landscope.session.model",
+    "SaturationTracker": "landscope.saturation.tracker",
+    "AbstractWriter": "landscope.saturation.writers.base",
 }
-__all__ = ["LandscopeError", "Project", "Session", "__version__", "open_project"]
+__all__ = [
+    "AbstractWriter",
+    "LandscopeError",
+    "Project",
+    "SaturationTracker",
+    "Session",
+    "__version__",
+    "open_project",
+]
 
 
 def __getattr__(name: str) -> Any:

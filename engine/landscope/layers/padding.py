@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, cast
 
 from torch import Tensor, nn
@@ -27,14 +28,19 @@ class RealSteps:
     def __init__(self) -> None:
         self._seen: list[Tensor] = []
 
-    def attach(self, model: nn.Module) -> list[RemovableHandle]:
-        """Watch all modules that know about padding; the caller removes the handles."""
+    def attach(
+        self, model: nn.Module, wrap: Callable[[Callable[..., None]], Callable[..., None]] = lambda hook: hook
+    ) -> list[RemovableHandle]:
+        """Watch all modules that know about padding; the caller removes the handles.
+
+        ``wrap`` makes what is registered of each hook.
+        """
         handles = []
         for module in model.modules():
             if isinstance(module, nn.Embedding) and module.padding_idx is not None:
-                handles.append(module.register_forward_pre_hook(self._from_embedding))
+                handles.append(module.register_forward_pre_hook(wrap(self._from_embedding)))
             if any(isinstance(module, kind) for kind, _, _ in _MASKS):
-                handles.append(module.register_forward_pre_hook(self._from_mask, with_kwargs=True))
+                handles.append(module.register_forward_pre_hook(wrap(self._from_mask), with_kwargs=True))
         return handles
 
     def forget(self) -> None:

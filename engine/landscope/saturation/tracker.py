@@ -1,0 +1,252 @@
+"""Saturation measured inside a person's own training loop, with the interface of delve's tracker."""
+
+from __future__ import annotations
+
+import logging
+import weakref
+from collections.abc import Collection, Mapping, Sequence
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+from torch.utils.hooks import RemovableHandle
+
+from landscope.contract.errors import OptionError
+from landscope.contract.intrinsic import IdimRule, check_threshold
+from landscope.layers.resize import check_strategy
+from landscope.layers.samples import ConvMethod, Sampling, TimeseriesMethod
+from landscope.saturation.tracker_layers import LayerFilter, watched_layers
+from landscope.saturation.tracker_options import check_choices, usable_device, writer_for
+from landscope.saturation.tracker_recording import Mode, Recorded, Recorder, Series, log
+from landscope.saturation.tracker_statistics import SERIES, Value, checked_stats, statistics_of
+from landscope.saturation.writers.base import AbstractWriter
+
+
+class SaturationTracker:
+    """Watches the layers of a model while it trains and reports how full they are.
+
+    Call ``add_saturations()`` at the end of every epoch and ``close()`` at the end, or use it in a ``with``
+    statement. Once made it raises nothing into the training loop: what goes wrong is logged by the logger
+    ``landscope.saturation`` and kept in ``not_measured``. Hooks go on close, after an error in the ``with``
+    statement, and when nothing refers to the tracker any more.
+
+    Args:
+        savefile: path without ending, for writers given by name.
+        save_to: the name of a writer, an ``AbstractWriter``, or a list of both.
+        modules: a model, or a list of modules.
+        layer_filter: takes a dict of the layers by name and returns those to keep.
+        writer_args: further arguments for writers given by name.
+        log_interval: record every k-th forward pass, counted per layer and mode and across reports.
+        max_samples: batch items per layer, mode and report; the last batch is cut.
+        stats: of ``idim lsat cov det trc dtrc embed spectrum logdet participation_ratio effective_rank``.
+        layerwise_sat: report every layer.
+        reset_covariance: start anew after a report; False goes on summing.
+        average_sat: report ``average-train-sat`` and ``average-eval-sat``, means of ``lsat`` over the layers.
+        ignore_layer_names: layers to leave alone.
+        include_conv: False leaves Conv2d out.
+        conv_method: ``channelwise``, ``mean``, ``max``, ``median`` or ``flatten``.
+        timeseries_method: ``last_timestep`` or ``timestepwise``.
+        sat_threshold: share of the variance that ``idim`` directions explain.
+        nosave: write no files: of writers given by name only ``print`` is used, and ``save`` does nothing.
+        verbose: True or a level of ``logging``: tell which layers are watched and what is reported.
+        device: where sums are kept; where the tensors are if there is no such device.
+        initial_epoch: above 0, writers go on at this epoch.
+        interpolation_strategy: how maps are resized, such as ``nearest`` or ``bilinear``; None leaves them.
+        interpolation_downsampling: height and width after resizing, of maps that are larger.
+        layers: more layers to watch: classes, or names as in ``model.named_modules()``.
+        idim_rule: ``smallest_k``, or ``delve`` for the number of the original, one less.
+
+    Raises:
+        OptionError: an argument cannot be used.
+    """
+
+    def __init__(
+        self,
+        savefile: str,
+        save_to: str | AbstractWriter | Sequence[str | AbstractWriter],
+        modules: nn.Module | Sequence[nn.Module],
+        layer_filter: LayerFilter | None = None,
+        writer_args: Mapping[str, Any] | Sequence[Mapping[str, Any] | None] | None = None,
+        log_interval: int = 1,
+        max_samples: int | None = None,
+        stats: str | Sequence[str] = ("lsat",),
+        layerwise_sat: bool = True,
+        reset_covariance: bool = True,
+        average_sat: bool = False,
+        ignore_layer_names: Collection[str] = (),
+        include_conv: bool = True,
+        conv_method: ConvMethod = "channelwise",
+        timeseries_method: TimeseriesMethod = "last_timestep",
+        sat_threshold: float = 0.99,
+        nosave: bool = False,
+        verbose: bool | int = False,
+        device: str | torch.device = "cuda:0",
+        initial_epoch: int = 0,
+        interpolation_strategy: str | None = None,
+        interpolation_downsampling: int = 32,
+        *,
+        layers: Collection[str | type[nn.Module]] = (),
+        idim_rule: IdimRule = "smallest_k",
+    ) -> None:
+        self.stats = checked_stats(stats)
+        check_threshold(sat_threshold)
+        check_strategy(interpolation_strategy)
+        check_choices(conv_method, timeseries_method, idim_rule)
+        for name, count in (
+            ("log_interval", log_interval),
+            ("interpolation_downsampling", interpolation_downsampling),
+        ):
+            if count < 1:
+                raise OptionError(f"{name} is {count}; it must be at least 1.")
+        watched = watched_layers(
+            modules,
+            layer_filter=layer_filter,
+            ignored=[ignore_layer_names] if isinstance(ignore_layer_names, str) else ignore_layer_names,
+            include_conv=include_conv,
+            more=layers,
+        )
+        self._threshold, self._rule, self._nosave = sat_threshold, idim_rule, nosave
+        self._layerwise, self._reset, self._average = layerwise_sat, reset_covariance, average_sat
+        self._level = _level(verbose)
+        self.writer = writer_for(save_to, savefile, writer_args, nosave)
+        if initial_epoch > 0:
+            self.writer.resume_from_saved_state(initial_epoch)
+        self.layers = {one.layer.name: one.layer.module for one in watched}
+        self._recorder = Recorder(
+            watched,
+            Recorded(
+                Sampling(conv_method, timeseries_method),
+                log_interval,
+                max_samples,
+                interpolation_strategy,
+                interpolation_downsampling,
+                "embed" in self.stats,
+                usable_device(device),
+            ),
+        )
+        self._detach = weakref.finalize(self, _remove, self._recorder.handles)
+        self._say(f"watching {', '.join(self.layers) or 'no layer'}")
+
+    def __enter__(self) -> SaturationTracker:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("add_") and "writer" in self.__dict__:
+            return getattr(self.writer, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    @property
+    def not_measured(self) -> dict[str, str]:
+        """The reason for every layer that has no values: it failed, or no forward pass has called it."""
+        called = {name for series in self._recorder.series.values() for name in series}
+        silent = {
+            name: "No forward pass has called it as a module yet."
+            for name in self.layers
+            if name not in called
+        }
+        return silent | self._recorder.failed
+
+    def add_scalar(self, name: str, value: Any, **kwargs: Any) -> None:
+        """Hand a value of your own, such as a loss, to the writer."""
+        self._to_writer("add_scalar", name, value, **kwargs)
+
+    def add_scalars(self, prefix: str, value_dict: Mapping[str, Any], sep: str = "_", **kwargs: Any) -> None:
+        """Hand several values to the writer, each named ``prefix + sep + key``."""
+        self._to_writer("add_scalars", prefix, value_dict, sep=sep, **kwargs)
+
+    def add_saturations(self, save: bool = True) -> None:
+        """Report every mode that had a forward pass since the last report, then save."""
+        for mode in ("train", "eval"):
+            self._report(mode)
+        if save:
+            self.save()
+
+    def save(self) -> None:
+        """Let the writer store what it has."""
+        if not self._nosave:
+            self._to_writer("save")
+
+    def stop(self) -> None:
+        """Record nothing until ``resume``."""
+        self._recorder.paused = True
+
+    def resume(self) -> None:
+        """Record again."""
+        self._recorder.paused = False
+
+    def close(self) -> None:
+        """Take all hooks away and close the writer; a second call does nothing."""
+        if self._detach.alive:
+            self._detach()
+            self._to_writer("close")
+
+    def _report(self, mode: Mode) -> None:
+        saturations = []
+        for name, series in self._recorder.series[mode].items():
+            values = self._values(name, series)
+            if not values:
+                continue
+            saturations.append(float(values["lsat"]))
+            if self._layerwise:
+                self._write_layer(mode, name, series, values)
+        if self._average and saturations:
+            known = [value for value in saturations if not np.isnan(value)]
+            self.add_scalar(f"average-{mode}-sat", float(np.mean(known)) if known else float("nan"))
+        self._recorder.reset(mode, self._reset)
+
+    def _values(self, name: str, series: Series) -> dict[str, Value]:
+        if not series.fresh or series.covariance is None:
+            return {}
+        try:
+            wanted = tuple(dict.fromkeys((*self.stats, "lsat")))
+            return statistics_of(series.covariance, wanted, self._threshold, self._rule, series.rows)
+        except Exception:  # a report must not end the training that it reports on
+            log.exception("The statistics of %s cannot be computed.", name)
+            return {}
+
+    def _write_layer(self, mode: Mode, name: str, series: Series, values: dict[str, Value]) -> None:
+        for stat in self.stats:
+            if stat in values:
+                size = (
+                    {"dimension": series.covariance.dimension}
+                    if stat == "spectrum" and series.covariance
+                    else {}
+                )
+                self.add_scalar(f"{mode}-{SERIES[stat]}_{name}", values[stat], **size)
+        if series.covariance is not None and series.covariance.nonfinite:
+            log.warning("%s %s: %d rows held NaN or inf.", mode, name, series.covariance.nonfinite)
+        self._say(f"{mode} {name}: saturation {values['lsat']:.3f}")
+
+    def _to_writer(self, method: str, *args: Any, **kwargs: Any) -> None:
+        try:
+            getattr(self.writer, method)(*args, **kwargs)
+        except Exception:  # a full disk must not end the training
+            log.exception("The writer %s failed in %s.", type(self.writer).__name__, method)
+
+    def _say(self, sentence: str) -> None:
+        if self._level is not None:
+            log.log(self._level, sentence)
+
+
+def _remove(handles: list[RemovableHandle]) -> None:
+    for handle in handles:
+        handle.remove()
+
+
+def _level(verbose: bool | int) -> int | None:
+    """The level to tell things at, made visible if nobody has set up logging."""
+    if not verbose:
+        return None
+    level = logging.INFO if verbose is True else int(verbose)
+    if not log.isEnabledFor(level):
+        log.setLevel(level)
+    if not log.hasHandlers():
+        log.addHandler(logging.StreamHandler())
+    return level

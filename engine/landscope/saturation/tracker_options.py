@@ -1,0 +1,71 @@
+"""What the arguments of a tracker come to: checked choices, a device that exists, its writer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, get_args
+
+import torch
+
+from landscope.contract.errors import OptionError
+from landscope.contract.intrinsic import IdimRule
+from landscope.layers.samples import ConvMethod, TimeseriesMethod
+from landscope.saturation.writers.base import AbstractWriter
+from landscope.saturation.writers.registry import make_writer
+
+_WRITE_NO_FILES = ("print",)
+
+
+def check_choices(conv_method: str, timeseries_method: str, idim_rule: str) -> None:
+    """Refuse the unknown.
+
+    Raises:
+        OptionError: one of them is none of the names it may have.
+    """
+    choices = {
+        "conv_method": (conv_method, ConvMethod),
+        "timeseries_method": (timeseries_method, TimeseriesMethod),
+        "idim_rule": (idim_rule, IdimRule),
+    }
+    for option, (value, allowed) in choices.items():
+        if value not in get_args(allowed):
+            raise OptionError(f"{option} is {value!r}, which is none of {', '.join(get_args(allowed))}.")
+
+
+def usable_device(device: str | torch.device) -> torch.device | None:
+    """The device, or None if this machine has none such.
+
+    Raises:
+        OptionError: torch knows no device of this name.
+    """
+    try:
+        wanted = torch.device(device)
+    except RuntimeError as error:
+        raise OptionError(
+            f"device is {device!r}, which is no device of torch such as cpu or cuda:0."
+        ) from error
+    if wanted.type == "cpu":
+        return wanted
+    kind = getattr(torch, wanted.type, None)
+    there = kind is not None and kind.is_available() and (wanted.index or 0) < kind.device_count()
+    return wanted if there else None
+
+
+def writer_for(
+    save_to: str | AbstractWriter | Sequence[str | AbstractWriter],
+    savefile: str,
+    writer_args: Mapping[str, Any] | Sequence[Mapping[str, Any] | None] | None,
+    nosave: bool,
+) -> AbstractWriter:
+    """The writer that was asked for; with ``nosave`` without those parts that write files by themselves.
+
+    Raises:
+        OptionError: as ``make_writer``.
+    """
+    if not nosave:
+        return make_writer(save_to, savefile, writer_args)
+    asked = [save_to] if isinstance(save_to, str | AbstractWriter) else list(save_to)
+    kept = [k for k, one in enumerate(asked) if isinstance(one, AbstractWriter) or one in _WRITE_NO_FILES]
+    if writer_args is not None and not isinstance(writer_args, Mapping):
+        writer_args = [writer_args[k] for k in kept]
+    return make_writer([asked[k] for k in kept], savefile, writer_args)

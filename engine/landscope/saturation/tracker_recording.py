@@ -1,0 +1,246 @@
+"""What a tracker does during the user's forward passes: take the samples of each layer, and never fail."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import PackedSequence, pad_packed_sequence
+from torch.utils.hooks import RemovableHandle
+
+from landscope.layers.kinds import Layer
+from landscope.layers.padding import RealSteps
+from landscope.layers.resize import resized
+from landscope.layers.samples import Sampling, layer_samples, sequence_of
+from landscope.saturation.covariance import Covariance
+from landscope.saturation.precision import finite_rows, working
+from landscope.saturation.stored_rows import StoredRows
+from landscope.saturation.tracker_hooks import Hook
+from landscope.saturation.tracker_layers import Watched
+
+Mode = Literal["train", "eval"]
+EMBEDDED_ROWS = 512
+"""Most rows of one layer that are kept to be embedded."""
+
+log = logging.getLogger("landscope.saturation")
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """Which samples are taken: the options of the tracker that concern the forward pass."""
+
+    sampling: Sampling = Sampling()  # noqa: RUF009  frozen
+    log_interval: int = 1
+    max_samples: int | None = None
+    interpolation_strategy: str | None = None
+    interpolation_downsampling: int = 32
+    embed: bool = False
+    device: torch.device | None = None
+
+
+@dataclass
+class Series:
+    """One call of one layer in one mode. ``fresh``: something came since the last report."""
+
+    forwards: int = 0
+    items: int = 0
+    fresh: bool = False
+    covariance: Covariance | None = None
+    rows: StoredRows | None = None
+
+
+@dataclass
+class _Pass(threading.local):
+    """Where the current forward pass of this thread is: how deep in root modules, and what it called."""
+
+    depth: int = 0
+    calls: Counter[str] = field(default_factory=Counter)
+    last_step: dict[str, tuple[Layer, Mode, Tensor]] = field(default_factory=dict)
+    time_first: set[tuple[int, int]] = field(default_factory=set)
+    fast_path: bool = True
+
+
+class _RealStepsPerThread(threading.local, RealSteps):
+    pass
+
+
+class Recorder:
+    """Hooks on the watched layers, and the covariances they fill, train and eval apart.
+
+    The mode is the one of the module that was given to the tracker, not the flag of a frozen part. A layer
+    called again in one forward pass is recorded as ``name#2``. Whatever goes wrong with a layer is kept in
+    ``failed`` as a reason and logged once; the forward pass goes on.
+    """
+
+    def __init__(self, watched: Sequence[Watched], options: Recorded) -> None:
+        self.paused = False
+        self.failed: dict[str, str] = {}
+        self.series: dict[Mode, dict[str, Series]] = {"train": {}, "eval": {}}
+        self._options = options
+        self._lock = threading.Lock()
+        self._pass = _Pass()
+        self._real = _RealStepsPerThread()
+        self.handles: list[RemovableHandle] = []
+        for root in {id(one.root): one.root for one in watched}.values():
+            self.handles += [
+                root.register_forward_pre_hook(Hook(self._begin)),
+                *self._real.attach(root, Hook),
+                root.register_forward_hook(Hook(self._end), always_call=True),
+            ]
+        for one in watched:
+            self.handles.append(one.layer.module.register_forward_hook(self._hook(one)))
+
+    def reset(self, mode: Mode, covariances: bool) -> None:
+        """Begin the next report: count items anew and, with ``covariances``, forget what was summed."""
+        for series in self.series[mode].values():
+            series.items, series.fresh = 0, False
+            if covariances:
+                series.covariance = series.rows = None
+
+    def _begin(self, *_: object) -> None:
+        now = self._pass
+        if now.depth == 0:
+            now.calls.clear()
+            now.last_step.clear()
+            now.time_first.clear()
+            self._real.forget()
+            now.fast_path = torch.backends.mha.get_fastpath_enabled()
+            torch.backends.mha.set_fastpath_enabled(False)  # the fused path skips the layers inside
+        now.depth += 1
+
+    def _end(self, *_: object) -> None:
+        now = self._pass
+        now.depth -= 1
+        if now.depth > 0:
+            return
+        torch.backends.mha.set_fastpath_enabled(now.fast_path)
+        for name, (layer, mode, step) in now.last_step.items():
+            self._guarded(name, self._take, name, mode, layer, step)
+        now.last_step.clear()
+        self._real.forget()
+
+    def _hook(self, one: Watched) -> Hook:
+        def record(module: nn.Module, args: Any, output: Any) -> None:  # noqa: ARG001
+            if not self.paused and not torch._C._is_tracing() and not _recomputes():
+                self._guarded(one.layer.name, self._record, one, output)
+
+        return Hook(record)
+
+    def _guarded(self, name: str, act: Any, *args: Any) -> None:
+        """A training loop must survive whatever a layer puts out: the failure is kept and logged instead."""
+        try:
+            with self._lock, torch.inference_mode(False), torch.no_grad():
+                act(*args)
+        except Exception as error:
+            self._fail(name, f"It cannot be measured: {error}.")
+
+    def _fail(self, name: str, reason: str) -> None:
+        if name not in self.failed:
+            self.failed[name] = reason
+            log.warning("%s: %s", name, reason)
+
+    def _record(self, one: Watched, output: object) -> None:
+        found = sequence_of(output)
+        values = found.data if isinstance(found, PackedSequence) else found
+        if values is not None and torch._C._functorch.is_functorch_wrapped_tensor(values):
+            return self._fail(one.layer.name, "A transform of torch.func hides its outputs.")
+        if found is None or values is None or not values.is_floating_point():
+            told = type(output).__name__ if values is None else str(values.dtype).removeprefix("torch.")
+            return self._fail(one.layer.name, f"Its output is {told}, which has no real features to measure.")
+        mode: Mode = "train" if one.root.training else "eval"
+        if (
+            one.layer.family == "cell"
+            and self._pass.depth
+            and self._sampling.timeseries_method == "last_timestep"
+        ):
+            self._pass.last_step[one.layer.name] = (one.layer, mode, values.detach().clone())
+            return None
+        return self._take(self._call(one.layer), mode, one.layer, found)
+
+    def _call(self, layer: Layer) -> str:
+        """The name of this call; only a forward pass of a root module tells calls apart."""
+        if not self._pass.depth or layer.family == "cell":
+            return layer.name
+        self._pass.calls[layer.name] += 1
+        number = self._pass.calls[layer.name]
+        return layer.name if number == 1 else f"{layer.name}#{number}"
+
+    def _take(self, name: str, mode: Mode, layer: Layer, output: Tensor | PackedSequence) -> None:
+        batch, real = self._ordered(layer, output)
+        series = self.series[mode].setdefault(name, Series())
+        series.forwards += 1
+        if series.forwards % self._options.log_interval:
+            return
+        if self._options.max_samples is not None:
+            room = max(0, self._options.max_samples - series.items)
+            batch, real = batch[:room], None if real is None else real[:room]
+        if not batch.shape[0]:
+            return
+        series.items += batch.shape[0]
+        self._add(name, series, layer_samples(layer, self._resized(layer, batch), self._sampling, True, real))
+
+    @property
+    def _sampling(self) -> Sampling:
+        return self._options.sampling
+
+    def _add(self, name: str, series: Series, samples: Tensor) -> None:
+        home = self._options.device
+        samples = samples if home is None else samples.to(home)
+        if series.covariance is None:
+            series.covariance = Covariance(samples.shape[-1])
+            series.rows = StoredRows(EMBEDDED_ROWS) if self._options.embed else None
+        if series.covariance.dimension != samples.shape[-1]:
+            return self._fail(
+                name,
+                f"Its number of features changes ({series.covariance.dimension} and {samples.shape[-1]}); "
+                "only batches of the first size are measured.",
+            )
+        series.fresh = True
+        series.covariance.add(samples)
+        if series.rows is not None:
+            series.rows.add(finite_rows(working(samples).reshape(-1, samples.shape[-1])))
+        return None
+
+    def _ordered(self, layer: Layer, output: Tensor | PackedSequence) -> tuple[Tensor, Tensor | None]:
+        """The detached output with batch items first, and for sequences the (B, T) real steps if known."""
+        if isinstance(output, PackedSequence):
+            padded, lengths = pad_packed_sequence(output, batch_first=True)
+            steps = torch.arange(padded.shape[1]) < lengths[:, None]
+            return padded.detach(), steps.to(padded.device)
+        values = output.detach()
+        if layer.family == "map":
+            return (values.unsqueeze(0) if values.dim() == layer.spatial + 1 else values), None
+        if values.dim() == 3:
+            batch = values if self._is_batch_first(layer, values) else values.transpose(0, 1)
+            return batch, self._real.of(batch)
+        if values.dim() < 2 or (values.dim() == 2 and isinstance(layer.module, nn.RNNBase)):
+            return values.unsqueeze(0), None
+        return values, None
+
+    def _is_batch_first(self, layer: Layer, sequence: Tensor) -> bool:
+        """What the layer says of itself, else masks, else recurrent layers met before in this pass."""
+        told = getattr(layer.module, "batch_first", None)
+        leading = (sequence.shape[0], sequence.shape[1])
+        if isinstance(told, bool):
+            if not told:
+                self._pass.time_first.add(leading)
+            return told
+        known = self._real.batch_first(sequence)
+        return known if known is not None else leading not in self._pass.time_first
+
+    def _resized(self, layer: Layer, batch: Tensor) -> Tensor:
+        strategy = self._options.interpolation_strategy
+        if strategy is None or batch.dim() < 3 or (layer.family != "map" and batch.dim() < 4):
+            return batch
+        return resized(batch, strategy, self._options.interpolation_downsampling)
+
+
+def _recomputes() -> bool:
+    """Whether this runs inside a backward pass: activation checkpointing repeats what was recorded."""
+    return bool(torch._C._current_graph_task_id() != -1)
