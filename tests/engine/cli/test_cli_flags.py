@@ -79,7 +79,7 @@ def test_that_python_says_arguments_and_weights_as_well(folder):
         folder / "code" / "train.py", trust=True, device="cpu", arguments=("--width", "2"), weights=""
     )
     assert np.isfinite(project.losses("one")).all()
-    with pytest.raises(LandscopeError, match="no weights named 'ema'"):
+    with pytest.raises(LandscopeError, match="no set of weights named 'ema'"):
         landscope.open_project(folder / "code" / "train.py", trust=True, weights="ema").distances("one")
 
 
