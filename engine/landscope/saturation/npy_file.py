@@ -38,6 +38,8 @@ def read_npz(path: Path) -> dict[str, NDArray[Any]]:
         StatisticsFileError: the file cannot be read, is damaged or compressed, or holds Python objects.
     """
     try:
+        if path.exists() and not path.is_file():
+            raise ValueError("it is no regular file")
         with zipfile.ZipFile(path) as archive:
             members = archive.infolist()
             if any(member.compress_type != zipfile.ZIP_STORED for member in members):

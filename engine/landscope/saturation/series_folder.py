@@ -12,6 +12,7 @@ def files_of(series: Path) -> list[tuple[int, Path]]:
     found = []
     for path in series.iterdir():
         number = path.name.removeprefix(f"{series.name}_epoch").removesuffix(".npy")
-        if path.name == f"{series.name}_epoch{number}.npy" and number.isascii() and number.isdecimal():
+        named = path.name == f"{series.name}_epoch{number}.npy" and number.isascii() and number.isdecimal()
+        if named and path.is_file():
             found.append((int(number), path))
     return sorted(found)

@@ -16,8 +16,8 @@ from landscope.contract.errors import StatisticsFileError
 from landscope.saturation.npy_file import read_npz
 
 ENDING = ".spectra.npz"
-SPECTRUM = "-covariance-spectrum_"
-"""Between mode and layer in the name of a series of eigenvalues: ``train-covariance-spectrum_fc1``."""
+SPECTRUM = "-spectrum_"
+"""Between mode and layer in the name of a series of eigenvalues: ``train-spectrum_fc1``."""
 
 _KINDS = {
     "modes": "U",

@@ -12,7 +12,9 @@ from landscope.cli.main import main
 from landscope.contract.errors import OptionError, StatisticsFileError
 from landscope.contract.intrinsic import intrinsic_dimension
 from landscope.saturation.rethreshold import read_spectra, rethreshold
+from landscope.saturation.tracker import SaturationTracker
 from landscope.saturation.writers import make_writer
+from landscope.saturation.writers.table import read_csv
 
 DATA = Path(__file__).parents[2] / "data" / "saturation"
 SPECTRA = {"fc1": np.array([8.0, 1.0, 0.9, 0.1]), "conv.2": np.array([5.0, 5.0, 0.0])}
@@ -25,7 +27,7 @@ def leave(save_to, savefile, epochs=range(2), resume=None, **kwargs):
     for epoch in epochs:
         for mode in ("train", "eval")[: 2 - epoch % 2]:
             values = {name: torch.tensor((epoch + 1) * array) for name, array in SPECTRA.items()}
-            writer.add_scalars(f"{mode}-covariance-spectrum", values, **kwargs)
+            writer.add_scalars(f"{mode}-spectrum", values, **kwargs)
             writer.add_scalars(f"{mode}-saturation", dict.fromkeys(SPECTRA, 0.5))
         writer.save()
     writer.close()
@@ -44,6 +46,28 @@ def test_that_stored_spectra_give_any_threshold_under_both_rules(tmp_path, save_
     for one in found:
         idim = intrinsic_dimension(SPECTRA[one.layer], threshold, rule)
         assert (one.idim, one.lsat) == (idim, idim / len(SPECTRA[one.layer]))
+
+
+@pytest.mark.parametrize("left", ["run.csv", "run"])
+def test_that_what_a_tracker_leaves_gives_its_own_values_at_its_own_threshold(tmp_path, left):
+    model = torch.nn.Sequential(torch.nn.Linear(6, 8), torch.nn.Linear(8, 30))
+    stats = ["lsat", "idim", "spectrum"]
+    tracker = SaturationTracker(
+        str(tmp_path / "run"), ["csv", "npy"], model, stats=stats, device="cpu", sat_threshold=0.9
+    )
+    for epoch in range(3):
+        for training in (True, False)[: 1 + epoch % 2]:
+            model.train(training)
+            model(torch.randn(20, 6))
+        tracker.add_saturations()
+    tracker.close()
+    rows = read_csv(tmp_path / "run.csv")
+    found = rethreshold(read_spectra(tmp_path / left), 0.9)
+    order = {(one.epoch, one.mode) for one in found if one.layer == "0"}
+    assert order == {(0, "train"), (1, "train"), (1, "eval"), (2, "train")}
+    for one in found:
+        assert rows[one.epoch][f"{one.mode}-saturation_{one.layer}"] == one.lsat
+        assert rows[one.epoch][f"{one.mode}-intrinsic-dimensionality_{one.layer}"] == one.idim
 
 
 @pytest.mark.parametrize(("save_to", "left"), [("csv", "run.csv"), ("npy", "run")])
@@ -65,7 +89,7 @@ def test_that_an_earlier_run_of_arrays_is_set_aside_and_not_mixed_in(tmp_path):
     leave("npy", tmp_path / "run", range(4))
     leave("npy", tmp_path / "run", range(1))
     assert {one.epoch for one in read_spectra(tmp_path / "run")} == {0}
-    assert len(list((tmp_path / "run" / "train-covariance-spectrum_fc1.bak").iterdir())) == 4
+    assert len(list((tmp_path / "run" / "train-spectrum_fc1.bak").iterdir())) == 4
 
 
 def test_that_names_of_series_cannot_leave_the_folder(tmp_path):
@@ -118,9 +142,9 @@ class Opener:
 
 def test_that_files_of_others_are_never_unpickled_nor_believed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    folder = tmp_path / "run" / "train-covariance-spectrum_fc1"
+    folder = tmp_path / "run" / "train-spectrum_fc1"
     folder.mkdir(parents=True)
-    path = folder / "train-covariance-spectrum_fc1_epoch0.npy"
+    path = folder / "train-spectrum_fc1_epoch0.npy"
     huge = b"{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999,), }\n"
     np.save(path, np.array([Opener()], object), allow_pickle=True)
     bad = [
@@ -175,7 +199,7 @@ def test_that_columns_that_disagree_are_a_sentence(tmp_path):
 
 def test_that_an_unmeasured_layer_has_no_saturation(tmp_path):
     writer = make_writer("csv", str(tmp_path / "run"))
-    writer.add_scalars("train-covariance-spectrum", {"a": np.empty(0), "b": np.full(2, np.nan)}, dimension=2)
+    writer.add_scalars("train-spectrum", {"a": np.empty(0), "b": np.full(2, np.nan)}, dimension=2)
     writer.save()
     found = rethreshold(read_spectra(tmp_path / "run.csv"), 0.9)
     assert all(np.isnan(one.lsat) and one.idim == 0 for one in found)
@@ -215,4 +239,4 @@ def test_that_a_threshold_that_is_no_share_is_refused():
 def read_nothing():
     from landscope.saturation.spectra import spectrum_of
 
-    return [spectrum_of("train-covariance-spectrum_fc", 0, np.ones(2))]
+    return [spectrum_of("train-spectrum_fc", 0, np.ones(2))]

@@ -99,7 +99,16 @@ def test_that_a_failed_write_leaves_the_old_file(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", ["", ";a;a\n0;1;2\n", ";a\n0;1;2\n", ";a\nx;1\n", ";a\n0;" + "9" * 200_000 + "\n", "\x00\xff"]
+    "text",
+    [
+        "",
+        ";a;a\n0;1;2\n",
+        ";a\n0;1;2\n",
+        ";a\nx;1\n",
+        ";a\n" + "9" * 5000 + ";1\n",
+        ";a\n0;" + "9" * 200_000 + "\n",
+        "\x00\xff",
+    ],
 )
 def test_that_a_file_that_is_no_table_is_told_and_kept(tmp_path, text):
     path = tmp_path / "run.csv"
@@ -120,6 +129,16 @@ def test_that_several_writers_get_the_same_values(tmp_path, capsys):
     assert (own.saves, own.closed) == (1, True)
     assert capsys.readouterr().out == "train-saturation_fc : 0.5\n"
     assert table(tmp_path / "run.csv")[1] == ["1", "0.5"]
+
+
+def test_that_a_writer_that_fails_keeps_nothing_from_the_others(tmp_path):
+    (tmp_path / "file").write_text("x")
+    own = Kept()
+    writer = make_writer(["csv", "npy", own], str(tmp_path / "file" / "run"))
+    for call in (lambda: writer.add_scalar("loss", 1), writer.save, writer.close):
+        with pytest.raises(StatisticsFileError):
+            call()
+    assert (own.values, own.saves, own.closed) == ([("loss", 1)], 1, True)
 
 
 def test_that_an_unknown_writer_is_told_with_the_known_ones(tmp_path):

@@ -2,39 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from landscope.saturation.writers.base import AbstractWriter
 
 
 class CompositWriter(AbstractWriter):
-    """Hands everything to each of its writers, in their order."""
+    """Hands everything to each of its writers, in their order; one that fails keeps nothing from the others.
+
+    What the first failing one raised is raised once all had their turn.
+    """
 
     def __init__(self, writers: Sequence[AbstractWriter]) -> None:
         self.writers = list(writers)
 
     def resume_from_saved_state(self, initial_epoch: int) -> None:
         """Let each go on at ``initial_epoch``."""
-        for writer in self.writers:
-            writer.resume_from_saved_state(initial_epoch)
+        self._each(lambda writer: writer.resume_from_saved_state(initial_epoch))
 
     def add_scalar(self, name: str, value: Any, **kwargs: Any) -> None:
         """Hand one value to each."""
-        for writer in self.writers:
-            writer.add_scalar(name, value, **kwargs)
+        self._each(lambda writer: writer.add_scalar(name, value, **kwargs))
 
     def add_scalars(self, prefix: str, value_dict: Mapping[str, Any], sep: str = "_", **kwargs: Any) -> None:
         """Hand several values to each."""
-        for writer in self.writers:
-            writer.add_scalars(prefix, value_dict, sep=sep, **kwargs)
+        self._each(lambda writer: writer.add_scalars(prefix, value_dict, sep=sep, **kwargs))
 
     def save(self) -> None:
         """Let each store what it has."""
-        for writer in self.writers:
-            writer.save()
+        self._each(lambda writer: writer.save())
 
     def close(self) -> None:
         """Close each."""
+        self._each(lambda writer: writer.close())
+
+    def _each(self, action: Callable[[AbstractWriter], None]) -> None:
+        failures: list[Exception] = []
         for writer in self.writers:
-            writer.close()
+            try:
+                action(writer)
+            except Exception as error:
+                failures.append(error)
+        if failures:
+            raise failures[0]

@@ -54,5 +54,5 @@ def replace(path: Path, content: bytes) -> None:
 def unwritable(path: Path, error: OSError) -> StatisticsFileError:
     """The sentence of a file that cannot be written."""
     return StatisticsFileError(
-        f"The statistics could not be written to {path}: {error.strerror or error}. Choose another savefile."
+        f"The statistics could not be written to {path}: {error.strerror or error}. Choose another place."
     )

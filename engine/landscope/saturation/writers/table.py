@@ -9,6 +9,9 @@ from pathlib import Path
 
 from landscope.contract.errors import StatisticsFileError
 
+_DIGITS = 18
+"""Most digits of an epoch."""
+
 Row = dict[str, int | float | str]
 
 
@@ -44,7 +47,7 @@ def read_csv(path: Path) -> dict[int, Row]:
 def _row(path: Path, number: int, names: list[str], cells: list[str]) -> tuple[int, Row]:
     if len(cells) != len(names):
         raise _no_table(path, f"row {number} has {len(cells)} cells and the header {len(names)}")
-    if not cells[0].isdecimal():
+    if not cells[0].isdecimal() or len(cells[0]) > _DIGITS:
         raise _no_table(path, f"row {number} begins with {cells[0][:20]!r} and not with its epoch")
     return int(cells[0]), {
         name: _value(cell) for name, cell in zip(names[1:], cells[1:], strict=True) if cell
