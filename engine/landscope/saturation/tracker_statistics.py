@@ -12,6 +12,7 @@ from landscope.contract.errors import OptionError
 from landscope.contract.intrinsic import IdimRule, intrinsic_dimension
 from landscope.saturation.covariance import STORED_ROWS, Covariance
 from landscope.saturation.precision import wide
+from landscope.saturation.spectra import SPECTRUM
 from landscope.saturation.statistics import effective_rank, participation_ratio
 from landscope.saturation.stored_rows import StoredRows
 
@@ -25,7 +26,7 @@ SERIES = {
     "trc": "covariance-trace",
     "dtrc": "diagonal-trace",
     "embed": "embedded-samples",
-    "spectrum": "spectrum",
+    "spectrum": SPECTRUM.strip("-_"),
     "logdet": "covariance-log-determinant",
     "participation_ratio": "participation-ratio",
     "effective_rank": "effective-rank",

@@ -18,6 +18,10 @@ from torch.utils.checkpoint import checkpoint
 
 import landscope
 from landscope import AbstractWriter, LandscopeError, SaturationTracker
+from landscope.saturation.rethreshold import read_spectra
+from landscope.saturation.spectra import SPECTRUM
+
+SPECTRUM_0 = f"train{SPECTRUM}0"
 
 
 class Kept(AbstractWriter):
@@ -410,7 +414,7 @@ def test_that_low_precision_and_memory_order_are_measured(kind):
 def test_that_a_layer_of_many_features_needs_no_matrix_of_their_square():
     model = nn.Sequential(nn.Conv2d(1, 16, 3, padding=1))
     values, _ = _tracked(model, torch.randn(12, 1, 64, 64), conv_method="flatten", stats=STATS)
-    assert len(values["train-spectrum_0"][0]) == 12
+    assert len(values[SPECTRUM_0][0]) == 12
     assert "train-covariance-matrix_0" not in values
     assert values["train-embedded-samples_0"][0].shape == (12, 2)
 
@@ -419,7 +423,7 @@ def test_that_embedded_samples_lie_along_the_first_two_directions():
     model, batch = _mlp(), torch.randn(50, 6)
     values, _ = _tracked(model, batch, stats=["embed", "spectrum"])
     placed = values["train-embedded-samples_0"][0]
-    np.testing.assert_allclose(placed.var(0), values["train-spectrum_0"][0][:2], rtol=1e-5)
+    np.testing.assert_allclose(placed.var(0), values[SPECTRUM_0][0][:2], rtol=1e-5)
 
 
 def test_that_averages_are_written_with_or_without_layers():
@@ -524,3 +528,17 @@ def test_that_a_compiled_model_and_one_on_several_devices_give_the_same_values()
     assert writer.values == expected
     found, _ = _tracked(nn.DataParallel(model), batch)
     assert found == {name.replace("_", "_module-"): value for name, value in expected.items()}
+
+
+def test_that_a_resumed_training_goes_on_in_its_files_and_keeps_spectra_for_other_thresholds(tmp_path):
+    model, savefile = _mlp(), str(tmp_path / "run")
+    for first, epochs in ((0, 2), (2, 1)):
+        with SaturationTracker(
+            savefile, ["csv", "npy"], model, stats=["idim", "spectrum"], initial_epoch=first
+        ) as tracker:
+            for _ in range(epochs):
+                model(torch.randn(30, 6))
+                tracker.add_saturations()
+    assert len((tmp_path / "run.csv").read_text().splitlines()) == 4
+    assert sorted({one.epoch for one in read_spectra(tmp_path / "run.csv")}) == [0, 1, 2]
+    assert {one.dimension for one in read_spectra(tmp_path / "run")} == {8, 3}
