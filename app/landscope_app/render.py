@@ -141,6 +141,7 @@ class _Rendering:
         from landscope_app.plots.distance_chart import distance_chart
         from landscope_app.plots.loss_chart import loss_chart
         from landscope_app.plots.saturation_chart import saturation_chart
+        from landscope_app.plots.saturation_map import saturation_map
         from landscope_app.plots.spectrum_chart import spectrum_chart
         from landscope_app.state.selection import share_of
 
@@ -159,6 +160,7 @@ class _Rendering:
                 curves["spectrum"] = spectrum_chart(session, run, last, layer, threshold=threshold)
             if bars.bars:
                 yield f"saturation-{_plain(run)}", bars
+                yield f"saturation-map-{_plain(run)}", saturation_map(session, run, threshold=threshold)
             for name, chart in curves.items():
                 if chart.series:
                     yield f"{name}-{_plain(run)}", chart

@@ -15,8 +15,9 @@ from landscope.contract.errors import LandscopeError
 from landscope_app.export.draw_bars import draw_bars
 from landscope_app.export.draw_curves import draw_curves
 from landscope_app.export.draw_field import draw_field
+from landscope_app.export.draw_map import draw_map
 from landscope_app.export.figure_style import DPI, settings, text_scale
-from landscope_app.plots.charts import BarChart, Chart, CurveChart, FieldChart
+from landscope_app.plots.charts import BarChart, Chart, CurveChart, FieldChart, MapChart
 from landscope_app.theme.colors import Theme
 
 if TYPE_CHECKING:
@@ -109,6 +110,8 @@ def _draw(axes: Any, chart: Chart, theme: Theme, scale: float) -> None:
         draw_bars(axes, chart, theme, scale)
     elif isinstance(chart, CurveChart):
         draw_curves(axes, chart, theme, scale)
+    elif isinstance(chart, MapChart):
+        draw_map(axes, chart, theme, scale)
     else:
         assert isinstance(chart, FieldChart)
         draw_field(axes, chart, theme, scale)

@@ -134,5 +134,26 @@ class FieldChart:
     note: str = ""
 
 
-Chart = BarChart | CurveChart | FieldChart
+@dataclass(frozen=True)
+class MapChart:
+    """Cells from 0 to ``high``: one row per layer, one column per checkpoint.
+
+    Attributes:
+        rows: R labels, columns: C labels. values: (R, C), NaN = no value.
+        marks: (R, C) signs drawn in the cells, most of them empty.
+        share: whether values are shares of 1. empty: sentence shown when there is no cell.
+    """
+
+    title: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    values: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    marks: NDArray[np.str_] = field(default_factory=lambda: np.empty((0, 0), str))
+    high: float = 1.0
+    value_title: str = ""
+    share: bool = False
+    empty: str = ""
+
+
+Chart = BarChart | CurveChart | FieldChart | MapChart
 PictureTheme = Literal["dark", "light", "print"]

@@ -22,6 +22,7 @@ class Chosen:
     split: str = "train"
     layer: str = ""
     threshold: str = ""
+    saturation: str = "bars"
 
 
 class Selection:
@@ -30,6 +31,7 @@ class Selection:
     Attributes (read them; change them through ``set``):
         run, checkpoint: names. plane, line: ids. metric: ``loss``, ``accuracy``… split: ``train``, ``test``.
         layer: the layer whose spectrum is shown. threshold: share of the variance, None = as measured.
+        saturation: drawn as ``bars`` of one checkpoint or as a ``map`` of all.
 
     A listener is called with the names of the fields that changed, after all of them have changed.
     """
@@ -77,6 +79,11 @@ class Selection:
     def threshold(self) -> float | None:
         """Share of the variance in (0, 1] that saturation is shown for; None = as measured."""
         return share_of(self._now.threshold)
+
+    @property
+    def saturation(self) -> str:
+        """``map`` where saturation is drawn over all checkpoints, else ``bars``."""
+        return "map" if self._now.saturation == "map" else "bars"
 
     @property
     def chosen(self) -> Chosen:

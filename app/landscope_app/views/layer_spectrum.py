@@ -17,7 +17,7 @@ from landscope_app.plots.spectrum import LOWEST, SpectrumWidget
 from landscope_app.theme.colors import Theme
 from landscope_app.views.labels import Hint, Note
 
-LEAST_HEIGHT = 140  # pixels in which the curves can still be read
+LEAST_HEIGHT = 104  # pixels in which the curves can still be read
 
 
 class LayerSpectrum(QWidget):

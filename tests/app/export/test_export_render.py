@@ -24,7 +24,7 @@ def session_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _flat_names(kind: str) -> set[str]:
-    stems = {"saturation", "losses", "distance", "distance-layers", "line"}
+    stems = {"saturation", "saturation-map", "losses", "distance", "distance-layers", "line"}
     names = {f"{stem}-{RUN}{'-line' if stem == 'line' else ''}.{kind}" for stem in stems}
     return names | {f"contour-{RUN}-{plane}.{kind}" for plane in ("trajectory", "random")}
 

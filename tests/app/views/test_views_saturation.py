@@ -79,3 +79,27 @@ def test_that_the_spectrum_follows_the_checkpoint(view: SaturationView) -> None:
     view.selection.set(checkpoint=names()[1])
     view.refresh_now()
     assert names()[1] in view.spectrum.spectrum.chart.title
+
+
+def test_that_the_map_chooses_layer_and_checkpoint_above_the_spectrum(
+    view: SaturationView,
+) -> None:
+    view.over_training.click()
+    view.refresh_now()
+    assert view.map.isVisible()
+    view.map.canvas.chosen.emit(LAYERS[3], names()[1])
+    view.refresh_now()
+    assert (view.selection.layer, view.selection.checkpoint) == (LAYERS[3], names()[1])
+    assert view.spectrum.isVisible()
+    view.over_training.click()
+    view.refresh_now()
+    assert view.bars.isVisible()
+
+
+def test_that_the_map_follows_the_threshold(view: SaturationView) -> None:
+    view.selection.set(saturation="map")
+    view.refresh_now()
+    before = view.map.canvas.chart.values[0, 0]
+    view.selection.set(threshold="0.5")
+    view.refresh_now()
+    assert view.map.canvas.chart.values[0, 0] < before

@@ -1,0 +1,56 @@
+"""A map of layers and checkpoints drawn with matplotlib."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from landscope_app.export.figure_style import points
+from landscope_app.plots.charts import MapChart
+from landscope_app.plots.colour_maps import colour_table
+from landscope_app.theme.colors import Theme
+
+MOST_ROWS, MOST_COLUMNS = 60, 12
+
+
+def draw_map(axes: Any, chart: MapChart, theme: Theme, scale: float) -> None:
+    """Draw into ``axes``: first layer on top, signs in the cells, a colour bar at the right."""
+    from matplotlib.colors import ListedColormap
+
+    colours = ListedColormap(colour_table("viridis") / 255)
+    axes.set_facecolor(theme.track)  # seen where there is no value
+    image = axes.imshow(
+        np.ma.masked_invalid(chart.values),
+        cmap=colours,
+        vmin=0.0,
+        vmax=chart.high,
+        aspect="auto",
+        interpolation="nearest",
+    )
+    if max(chart.values.shape) <= MOST_ROWS:
+        _sign(axes, chart, theme, scale)
+    _label(axes, chart, theme, scale)
+    bar = axes.figure.colorbar(image, ax=axes, aspect=30, pad=0.02)
+    bar.set_label(chart.value_title)
+    bar.outline.set_visible(False)
+    axes.set_title(chart.title)
+    axes.set_xlabel("× dead · ! NaN · * too few samples · – not observed")
+
+
+def _sign(axes: Any, chart: MapChart, theme: Theme, scale: float) -> None:
+    for row, column in np.argwhere(chart.marks != ""):
+        value = chart.values[row, column]
+        light = "#14161b" if value > 0.6 * chart.high else "#ffffff"
+        colour = light if math.isfinite(value) else theme.muted
+        place = {"ha": "center", "va": "center", "fontsize": points(10, scale)}
+        axes.text(column, row, str(chart.marks[row, column]), color=colour, **place)
+
+
+def _label(axes: Any, chart: MapChart, theme: Theme, scale: float) -> None:
+    rows = range(0, len(chart.rows), math.ceil(len(chart.rows) / MOST_ROWS))
+    columns = range(0, len(chart.columns), math.ceil(len(chart.columns) / MOST_COLUMNS))
+    axes.set_yticks(list(rows), [chart.rows[k] for k in rows])
+    axes.set_xticks(list(columns), [chart.columns[k] for k in columns], rotation=30, ha="right")
+    axes.tick_params(length=0, labelsize=points(10, scale), labelcolor=theme.text)
