@@ -59,6 +59,8 @@ def read_spectra(path: Path) -> list[Spectrum]:
     Raises:
         StatisticsFileError: there are no spectra, or a file cannot be read.
     """
+    if not path.exists():
+        raise StatisticsFileError(f"There is nothing at {path}; give the table, the spectra or the folder.")
     if path.is_dir():
         found = list(_of_folder(path))
     elif path.suffix == ".csv":

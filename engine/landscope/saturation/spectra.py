@@ -50,7 +50,7 @@ def spectrum_of(name: str, epoch: int, values: NDArray[Any], dimension: int | No
     """The spectrum of the series ``name``; without ``dimension`` all D eigenvalues are there."""
     mode, _, layer = name.partition(SPECTRUM)
     found = np.asarray(values, np.float64).reshape(-1)
-    return Spectrum(mode, layer, epoch, len(found) if dimension is None else dimension, found)
+    return Spectrum(mode, layer, epoch, max(len(found), dimension or 0), found)
 
 
 def as_npz(spectra: list[Spectrum]) -> bytes:

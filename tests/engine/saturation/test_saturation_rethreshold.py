@@ -219,7 +219,7 @@ def test_that_the_command_line_prints_or_writes_the_new_values(tmp_path, capsys)
     assert (tmp_path / "new.csv").read_text().splitlines()[1] == "0;train;fc1;4;1;0.25"
 
 
-@pytest.mark.parametrize("left", ["run.csv", "bad.spectra.npz", "run", "missing.npz"])
+@pytest.mark.parametrize("left", ["run.csv", "bad.spectra.npz", "run", "missing.npz", "missing.csv"])
 def test_that_what_cannot_be_used_is_one_sentence(tmp_path, capsys, left):
     (tmp_path / "run").mkdir()
     (tmp_path / "run.csv").write_text(";loss\n0;1\n")

@@ -201,3 +201,21 @@ def test_that_a_missing_package_is_told_with_the_install_line(tmp_path, monkeypa
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(OptionError, match=rf'pip install "landscope\[{extra}\]"'):
         make_writer(name, str(tmp_path / "run"))
+
+
+@pytest.mark.parametrize("save_to", ["csv", "npy", "print"])
+def test_that_any_kind_of_value_is_taken(tmp_path, save_to):
+    writer = make_writer(save_to, str(tmp_path / "run"))
+    values = (
+        torch.ones((), dtype=torch.bfloat16, requires_grad=True),
+        True,
+        "text",
+        None,
+        [1, 2],
+        np.int8(3),
+    )
+    for place, value in enumerate((*values, torch.ones(2, 2).half(), np.nan, np.inf)):
+        writer.add_scalar(f"value{place}", value)
+        writer.add_scalar(f"train-spectrum_{place}", value)
+    writer.save()
+    writer.close()

@@ -44,7 +44,7 @@ class NPYWriter(AbstractWriter):
             StatisticsFileError: the file cannot be written.
         """
         array = np.asarray(plain(value))
-        if SPECTRUM in name:
+        if SPECTRUM in name and array.ndim == 1:
             array = np.pad(array, (0, max(0, kwargs.get("dimension", 0) - len(array))))
         epoch = self._epochs.place(name, kwargs.get("epoch"))
         folder = Path(self.savepath, _folder_name(name))
