@@ -7,7 +7,7 @@ import os
 import msgspec
 import numpy as np
 import pytest
-from fake_session import RUNS, all_deltas
+from fake_session import LAYERS, RUNS, all_deltas
 from PySide6.QtWidgets import QPushButton
 from window_fakes import ARGUMENTS, ENDLESS, FAILING, PLANE, QUICK, fake_host, project, settle, wait_until
 
@@ -84,6 +84,19 @@ def test_that_a_failure_of_the_script_is_a_quiet_panel_and_the_window_goes_on(wi
     wait_until(lambda: window.notice.isVisible())
     assert window.notice.sentence == "The script has no build_model."
     assert window.workspace.isVisible()
+
+
+def test_that_layer_threshold_and_map_can_be_undone_and_are_kept_with_the_session(window):
+    opened(window, QUICK)
+    feed(window)
+    selection = window.context.selection
+    window.history.reset()
+    selection.set(layer=LAYERS[1], threshold="0.9", saturation="map")
+    kept = window.view_state()
+    window.registry["view.undo"].trigger()
+    assert (selection.layer, selection.threshold, selection.saturation) == ("", None, "bars")
+    window.restore_view(kept)
+    assert (selection.layer, selection.threshold, selection.saturation) == (LAYERS[1], 0.9, "map")
 
 
 def test_that_stepping_moves_the_selection_everywhere_and_can_be_undone(window):
