@@ -4,12 +4,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from fake_session import RUNS, fake_session
+from fake_session import LAYERS, RUNS, fake_session
 from PIL import Image
 
 from landscope.session.model import Session
 from landscope.session.write import save
 from landscope_app import render
+from landscope_app.plots.charts import Chart
 from landscope_app.scene.offscreen import NoOpenGLError
 from landscope_app.views.shown_planes import Look, Shown
 
@@ -27,6 +28,23 @@ def _flat_names(kind: str) -> set[str]:
     stems = {"saturation", "saturation-map", "losses", "distance", "distance-layers", "line"}
     names = {f"{stem}-{RUN}{'-line' if stem == 'line' else ''}.{kind}" for stem in stems}
     return names | {f"contour-{RUN}-{plane}.{kind}" for plane in ("trajectory", "random")}
+
+
+def test_that_the_spectrum_of_the_selected_layer_is_drawn_at_its_threshold(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = fake_session((RUN,))
+    session.view = {"selection": {"run": RUN, "layer": LAYERS[1], "threshold": "0.9"}}
+    save(session, tmp_path / "one.h5")
+    drawn: dict[str, Chart] = {}
+    monkeypatch.setattr(
+        "landscope_app.export.figures.save_figure",
+        lambda charts, path, *_: drawn.update({path.stem: charts[0]}),
+    )
+    monkeypatch.setattr(render._Rendering, "_surfaces", lambda _: ())
+    assert render.main([str(tmp_path / "one.h5"), "-o", str(tmp_path / "out")]) == 0
+    assert drawn[f"spectrum-{RUN}"].level == 0.9
+    assert "90 % of the variance" in drawn[f"saturation-{RUN}"].note
 
 
 @pytest.mark.gl
