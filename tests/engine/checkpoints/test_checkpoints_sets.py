@@ -59,9 +59,9 @@ def test_that_another_set_is_found_by_path_name_or_kind(candidates, wanted):
 
 def test_that_a_set_that_is_not_there_refuses_the_file_and_names_those_that_are(candidates):
     found = candidates({"model": state(1), "model_ema": state(2)})
-    with pytest.raises(CheckpointError, match=r"no weights named 'teacher'; it has model, model_ema"):
+    with pytest.raises(CheckpointError, match=r"no set of weights named 'teacher', only model, model_ema"):
         fitted(found, "teacher")
-    with pytest.raises(CheckpointError, match=r"no weights named 'averaged'; it has model$"):
+    with pytest.raises(CheckpointError, match=r"no set of weights named 'averaged', only model$"):
         fitted(candidates({"model": state(1)}), "averaged")
 
 
@@ -142,7 +142,7 @@ def test_that_without_a_model_an_average_of_torch_agrees_with_plain_files(tmp_pa
 def test_that_without_a_model_a_missing_set_is_refused_by_name(candidates):
     found = candidates({"model": state(1), "model_ema": state(2)})
     assert choose(found, "averaged")[0].path == "model_ema"
-    with pytest.raises(CheckpointError, match="no weights named 'teacher'; it has model, model_ema"):
+    with pytest.raises(CheckpointError, match="no set of weights named 'teacher', only model, model_ema"):
         choose(found, "teacher")
     with pytest.raises(CheckpointError, match="no weights found"):
         choose(())
