@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import torch
 from torch import nn
-from torch.utils.hooks import RemovableHandle
 
 from landscope.contract.errors import OptionError
 from landscope.contract.intrinsic import IdimRule, check_threshold
@@ -126,7 +125,7 @@ class SaturationTracker:
                 usable_device(device),
             ),
         )
-        self._detach = weakref.finalize(self, _remove, self._recorder.handles)
+        self._detach = weakref.finalize(self, self._recorder.close)
         self._say(f"watching {', '.join(self.layers) or 'no layer'}")
 
     def __enter__(self) -> SaturationTracker:
@@ -233,11 +232,6 @@ class SaturationTracker:
     def _say(self, sentence: str) -> None:
         if self._level is not None:
             log.log(self._level, sentence)
-
-
-def _remove(handles: list[RemovableHandle]) -> None:
-    for handle in handles:
-        handle.remove()
 
 
 def _level(verbose: bool | int) -> int | None:

@@ -57,9 +57,9 @@ class Series:
 
 @dataclass
 class _Pass(threading.local):
-    """Where the current forward pass of this thread is: how deep in root modules, and what it called."""
+    """Where the current forward pass of this thread is: which root modules it is in, and what it called."""
 
-    depth: int = 0
+    active: list[int] = field(default_factory=list)
     calls: Counter[str] = field(default_factory=Counter)
     last_step: dict[str, tuple[Layer, Mode, Tensor]] = field(default_factory=dict)
     time_first: set[tuple[int, int]] = field(default_factory=set)
@@ -86,15 +86,15 @@ class Recorder:
         self._lock = threading.Lock()
         self._pass = _Pass()
         self._real = _RealStepsPerThread()
-        self.handles: list[RemovableHandle] = []
+        self._handles: list[RemovableHandle] = []
         for root in {id(one.root): one.root for one in watched}.values():
-            self.handles += [
+            self._handles += [
                 root.register_forward_pre_hook(Hook(self._begin)),
                 *self._real.attach(root, Hook),
                 root.register_forward_hook(Hook(self._end), always_call=True),
             ]
         for one in watched:
-            self.handles.append(one.layer.module.register_forward_hook(self._hook(one)))
+            self._handles.append(one.layer.module.register_forward_hook(self._hook(one)))
 
     def reset(self, mode: Mode, covariances: bool) -> None:
         """Begin the next report: count items anew and, with ``covariances``, forget what was summed."""
@@ -103,25 +103,38 @@ class Recorder:
             if covariances:
                 series.covariance = series.rows = None
 
-    def _begin(self, *_: object) -> None:
+    def close(self) -> None:
+        """Take all hooks away."""
+        for handle in self._handles:
+            handle.remove()
+        self._leave()
+
+    def _begin(self, root: nn.Module, *_: object) -> None:
         now = self._pass
-        if now.depth == 0:
+        if id(root) in now.active:  # an interrupt ended its last pass without a word
+            self._leave()
+        if not now.active:
             now.calls.clear()
-            now.last_step.clear()
             now.time_first.clear()
-            self._real.forget()
             now.fast_path = torch.backends.mha.get_fastpath_enabled()
             torch.backends.mha.set_fastpath_enabled(False)  # the fused path skips the layers inside
-        now.depth += 1
+        now.active.append(id(root))
 
-    def _end(self, *_: object) -> None:
+    def _end(self, root: nn.Module, *_: object) -> None:
         now = self._pass
-        now.depth -= 1
-        if now.depth > 0:
-            return
-        torch.backends.mha.set_fastpath_enabled(now.fast_path)
-        for name, (layer, mode, step) in now.last_step.items():
-            self._guarded(name, self._take, name, mode, layer, step)
+        if now.active[-1:] == [id(root)]:
+            if len(now.active) == 1:
+                for name, (layer, mode, step) in now.last_step.items():
+                    self._guarded(name, self._take, name, mode, layer, step)
+                self._leave()
+            else:
+                now.active.pop()
+
+    def _leave(self) -> None:
+        now = self._pass
+        if now.active:
+            torch.backends.mha.set_fastpath_enabled(now.fast_path)
+        now.active.clear()
         now.last_step.clear()
         self._real.forget()
 
@@ -156,7 +169,7 @@ class Recorder:
         mode: Mode = "train" if one.root.training else "eval"
         if (
             one.layer.family == "cell"
-            and self._pass.depth
+            and self._pass.active
             and self._sampling.timeseries_method == "last_timestep"
         ):
             self._pass.last_step[one.layer.name] = (one.layer, mode, values.detach().clone())
@@ -165,7 +178,7 @@ class Recorder:
 
     def _call(self, layer: Layer) -> str:
         """The name of this call; only a forward pass of a root module tells calls apart."""
-        if not self._pass.depth or layer.family == "cell":
+        if not self._pass.active or layer.family == "cell":
             return layer.name
         self._pass.calls[layer.name] += 1
         number = self._pass.calls[layer.name]

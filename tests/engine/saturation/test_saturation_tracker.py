@@ -395,6 +395,27 @@ def test_that_the_fused_path_is_back_after_a_forward_pass_that_fails():
     assert torch.backends.mha.get_fastpath_enabled() is fast
 
 
+def test_that_an_interrupted_forward_pass_leaves_nothing_behind():
+    class Interrupted(nn.Sequential):
+        def forward(self, x):
+            out = super().forward(x)
+            if len(x) == 1:
+                raise KeyboardInterrupt
+            return out
+
+    model, writer = Interrupted(nn.Linear(6, 8)), Kept()
+    fast = torch.backends.mha.get_fastpath_enabled()
+    with SaturationTracker("", writer, model) as tracker:
+        for size in (9, 1, 9, 9, 1):
+            try:
+                model(torch.randn(size, 6))
+            except KeyboardInterrupt:
+                continue
+        tracker.add_saturations()
+    assert set(writer.values) == {"train-saturation_0"}
+    assert torch.backends.mha.get_fastpath_enabled() is fast
+
+
 @pytest.mark.parametrize("kind", ["bf16", "autocast", "channels_last"])
 def test_that_low_precision_and_memory_order_are_measured(kind):
     model, batch = nn.Sequential(nn.Conv2d(3, 8, 3)), torch.randn(4, 3, 6, 6)
