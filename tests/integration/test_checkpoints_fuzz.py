@@ -13,7 +13,7 @@ from torch import nn
 
 from landscope.checkpoints.discover import list_files
 from landscope.checkpoints.guarded import guard, process
-from landscope.checkpoints.matching.match import Reference
+from landscope.checkpoints.matching.reference import Reference
 from landscope.checkpoints.read import load_tensors, load_value
 from landscope.contract.errors import CheckpointError
 

@@ -13,11 +13,10 @@ from landscope.checkpoints.agreement import agreeing
 from landscope.checkpoints.arrange import Listing, in_training_order
 from landscope.checkpoints.entry import Entry, with_changes
 from landscope.checkpoints.folder import checkpoint_files
-from landscope.checkpoints.guarded.describe import SETTLED_S as SETTLED_S
 from landscope.checkpoints.guarded.facts import FileFacts
 from landscope.checkpoints.guarded.guard import describe_file, describe_files
 from landscope.checkpoints.matching.fitting import Fitting
-from landscope.checkpoints.matching.match import Reference
+from landscope.checkpoints.matching.reference import Reference
 from landscope.checkpoints.wording import clause
 from landscope.contract.deltas import CheckpointInfo, RunListed
 from landscope.contract.errors import CheckpointError

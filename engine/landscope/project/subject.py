@@ -14,7 +14,8 @@ from landscope.checkpoints.arrange import IDENTICAL, Listing, without
 from landscope.checkpoints.discover import list_files
 from landscope.checkpoints.guarded.facts import Part
 from landscope.checkpoints.identity import sha256_of
-from landscope.checkpoints.matching.match import Matched, Reference
+from landscope.checkpoints.matching.match import Matched
+from landscope.checkpoints.matching.reference import Reference
 from landscope.checkpoints.read import check_bytes, load_tensors, load_value, stream_tensors
 from landscope.contract.deltas import RunListed
 from landscope.contract.errors import CheckpointError

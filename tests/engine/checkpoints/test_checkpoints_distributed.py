@@ -9,7 +9,7 @@ import torch.distributed.checkpoint as dcp
 from torch import nn
 
 from landscope.checkpoints.discover import list_files
-from landscope.checkpoints.matching.match import Reference
+from landscope.checkpoints.matching.reference import Reference
 from landscope.checkpoints.read import load_tensors
 
 pytestmark = pytest.mark.filterwarnings("ignore:torch.distributed is disabled", "ignore:TypedStorage is")

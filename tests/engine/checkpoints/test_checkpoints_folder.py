@@ -10,8 +10,9 @@ import torch
 from safetensors.torch import save_file
 from torch import nn
 
-from landscope.checkpoints.discover import SETTLED_S, list_files, list_run, load_state
-from landscope.checkpoints.matching.match import Reference
+from landscope.checkpoints.discover import list_files, list_run, load_state
+from landscope.checkpoints.guarded.describe import SETTLED_S
+from landscope.checkpoints.matching.reference import Reference
 from landscope.contract.errors import CheckpointError
 
 

@@ -18,7 +18,7 @@ from torch import nn
 from torch.optim.swa_utils import AveragedModel
 
 from landscope.checkpoints.discover import list_files
-from landscope.checkpoints.matching.match import Reference
+from landscope.checkpoints.matching.reference import Reference
 from landscope.checkpoints.pickles import rebuilt
 from landscope.checkpoints.read import load_tensors
 from landscope.checkpoints.records import TensorRecord

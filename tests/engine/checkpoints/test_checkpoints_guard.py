@@ -19,7 +19,7 @@ from landscope.checkpoints.guarded import guard, known, process
 from landscope.checkpoints.guarded.describe import SETTLED_S, describe
 from landscope.checkpoints.guarded.guard import describe_files
 from landscope.checkpoints.guarded.limits import BROKEN_LOCK, Limits
-from landscope.checkpoints.matching.match import Reference
+from landscope.checkpoints.matching.reference import Reference
 from landscope.checkpoints.read import load_tensors, load_value
 from landscope.contract.errors import CheckpointError, JobCancelled
 from landscope.contract.job import CancelToken

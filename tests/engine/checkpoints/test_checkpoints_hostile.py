@@ -8,7 +8,7 @@ import torch
 
 from landscope.checkpoints.discover import list_file, list_files, list_run
 from landscope.checkpoints.guarded import describe as describing
-from landscope.checkpoints.matching.match import Reference
+from landscope.checkpoints.matching.reference import Reference
 from landscope.checkpoints.records import TruncatedError
 from landscope.contract.errors import CheckpointError
 

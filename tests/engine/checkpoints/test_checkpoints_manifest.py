@@ -15,7 +15,8 @@ from torch import nn
 from landscope.checkpoints.discover import list_files
 from landscope.checkpoints.files.header import read_header
 from landscope.checkpoints.files.mappings import find_mappings
-from landscope.checkpoints.matching.match import Reference, choose
+from landscope.checkpoints.matching.match import choose
+from landscope.checkpoints.matching.reference import Reference
 from landscope.checkpoints.read import load_tensors
 from landscope.checkpoints.records import unreadable
 from landscope.contract.errors import CheckpointError

@@ -7,7 +7,8 @@ from torch.nn.utils.parametrizations import spectral_norm, weight_norm
 
 from landscope.checkpoints.files.header import read_header
 from landscope.checkpoints.files.mappings import find_mappings
-from landscope.checkpoints.matching.match import Reference, match
+from landscope.checkpoints.matching.match import match
+from landscope.checkpoints.matching.reference import Reference
 from landscope.checkpoints.read import load_tensors
 from landscope.contract.errors import CheckpointError
 

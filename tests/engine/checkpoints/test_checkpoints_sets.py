@@ -8,7 +8,8 @@ from torch import nn
 from landscope.checkpoints.discover import list_run
 from landscope.checkpoints.files.header import read_header
 from landscope.checkpoints.files.mappings import find_mappings, is_average
-from landscope.checkpoints.matching.match import Reference, choose, match
+from landscope.checkpoints.matching.match import choose, match
+from landscope.checkpoints.matching.reference import Reference
 from landscope.checkpoints.read import load_tensors
 from landscope.contract.errors import CheckpointError
 

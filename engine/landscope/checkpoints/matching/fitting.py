@@ -8,8 +8,9 @@ from landscope.checkpoints.files.mappings import AVERAGES, Candidate, Weights
 from landscope.checkpoints.files.sniff import holds_no_weights
 from landscope.checkpoints.guarded.facts import FileFacts
 from landscope.checkpoints.guarded.plain import LeftAlone
-from landscope.checkpoints.matching.match import Matched, Reference, choose, match
+from landscope.checkpoints.matching.match import Matched, choose, match
 from landscope.checkpoints.matching.names import bare_names, plain_parametrisation
+from landscope.checkpoints.matching.reference import Reference
 from landscope.checkpoints.records import Storage, TensorRecord
 from landscope.checkpoints.wording import shown
 from landscope.contract.errors import CheckpointError

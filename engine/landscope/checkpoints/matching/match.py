@@ -16,8 +16,6 @@ from landscope.checkpoints.records import TensorRecord
 from landscope.checkpoints.wording import some
 from landscope.contract.errors import CheckpointError
 
-__all__ = ["AVERAGED", "Matched", "Reference", "choose", "match"]
-
 AVERAGED = "averaged"
 """The word that asks for the moving average of the weights, whatever a file calls it."""
 _TOP = "top level"
