@@ -163,7 +163,9 @@ def test_that_a_folder_that_is_not_trusted_is_asked_about_and_only_distances_run
     wait_until(lambda: window.findChildren(TrustDialog))
     wait_until(lambda: not window.context.engines.busy)
     assert {row.id for row in window.context.engines.table.rows} == {"list", "skip-distance"}
-    window.findChildren(TrustDialog)[0].accept()
+    question = window.findChildren(TrustDialog)[0]
+    assert not question.yes.isDefault()  # Enter alone must not run code
+    question.accept()
     wait_until(lambda: "skip-trajectory" in window.context.engines.table)
     assert window.context.document.session.project.trusted
 

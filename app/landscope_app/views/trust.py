@@ -26,7 +26,7 @@ class _Question(QDialog):
         folders.setProperty("muted", True)
         buttons = QDialogButtonBox()
         self.yes: QPushButton = buttons.addButton(answers[0], QDialogButtonBox.ButtonRole.AcceptRole)
-        buttons.addButton(answers[1], QDialogButtonBox.ButtonRole.RejectRole).setDefault(True)
+        no = buttons.addButton(answers[1], QDialogButtonBox.ButtonRole.RejectRole)
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
         layout = QVBoxLayout(self)
@@ -37,6 +37,7 @@ class _Question(QDialog):
             layout.addWidget(part)
         layout.addSpacing(6)
         layout.addWidget(buttons)
+        no.setDefault(True)  # only once it is in the dialog: before, Qt makes the first answer the default
         self.setMinimumWidth(480)
 
 
