@@ -10,12 +10,14 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.utils.rnn import PackedSequence
 from torch.utils.hooks import RemovableHandle
 
 from landscope.contract.deltas import NotObserved
 from landscope.layers.kinds import Layer, observed_layers, unobservable
 from landscope.layers.padding import RealSteps
-from landscope.layers.samples import Sampling, layer_samples, sequence_of
+from landscope.layers.row_items import leading_items, packed_items, series_items
+from landscope.layers.samples import Sampling, layer_samples, sequence_method, sequence_of
 
 Receive = Callable[[str, Layer, Tensor], None]
 """Takes (name of the call, layer, samples (…, D)).
@@ -57,6 +59,7 @@ class Observer:
         self._seen: set[str] = set()
         self._failed: dict[str, str] = {}
         self._size: int | None = None
+        self._items: Callable[[Tensor, int], Tensor | None] = leading_items
         self._open = False
 
     def __enter__(self) -> Observer:
@@ -84,12 +87,21 @@ class Observer:
         self._size, self._open = size, True
         try:
             yield
+            self._items = leading_items
             for name, (layer, step) in self._last_step.items():
                 self._receive(name, layer, step)
         finally:
             self._open = False
             self._real.forget()
             self._last_step.clear()
+            self._items = leading_items
+
+    def items(self, samples: Tensor) -> Tensor | None:
+        """(n,) which item of the batch each row of ``samples`` belongs to; ask only while receiving them.
+
+        None = it cannot be told: the size of the batch is not known, or the model has reshaped it.
+        """
+        return None if self._size is None else self._items(samples, self._size)
 
     def not_observed(self) -> tuple[NotObserved, ...]:
         """What was not recorded so far, with the reason."""
@@ -126,10 +138,15 @@ class Observer:
             self._hand_on(layer, self._samples(layer, found))
 
     def _samples(self, layer: Layer, output: Any) -> Tensor:
+        method, self._items = sequence_method(layer, self._sampling), leading_items
+        if isinstance(output, PackedSequence):
+            self._items = lambda _, size: packed_items(output, size, method)
         if not isinstance(output, Tensor) or output.dim() != 3 or layer.family == "map":
             return layer_samples(layer, output, self._sampling)
         first = self._is_batch_first(layer, output)
         real = self._real.of(output if first else output.transpose(0, 1))
+        if real is not None:
+            self._items = lambda _, size: series_items(real, size, method)
         return layer_samples(layer, output, self._sampling, first, real)
 
     def _is_batch_first(self, layer: Layer, sequence: Tensor) -> bool:

@@ -76,6 +76,11 @@ def packed_samples(output: PackedSequence, method: TimeseriesMethod) -> Tensor:
     return padded[torch.arange(len(lengths), device=padded.device), (lengths - 1).to(padded.device)]
 
 
+def sequence_method(layer: Layer, sampling: Sampling) -> TimeseriesMethod:
+    """What a sequence from this layer becomes: tokens are samples whatever the rule says."""
+    return "timestepwise" if layer.tokens else sampling.timeseries_method
+
+
 def layer_samples(
     layer: Layer,
     output: Tensor | PackedSequence,
@@ -89,7 +94,7 @@ def layer_samples(
         batch_first: whether a sequence is (B, T, F) rather than (T, B, F).
         real: (B, T) bool, False at padding; None = unknown, then every step counts as real.
     """
-    method: TimeseriesMethod = "timestepwise" if layer.tokens else sampling.timeseries_method
+    method = sequence_method(layer, sampling)
     if isinstance(output, PackedSequence):
         return packed_samples(output, method)
     if layer.family == "map":

@@ -1,0 +1,34 @@
+"""Which item of the batch each row of a layer's samples belongs to: rows carry the label of their item."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import PackedSequence
+
+from landscope.layers.samples import TimeseriesMethod
+
+
+def leading_items(samples: Tensor, size: int) -> Tensor | None:
+    """(n,) items of samples (B, …, D); None where the leading dimension is not B = ``size``."""
+    if samples.shape[0] != size:
+        return None
+    rows = samples.shape[:-1].numel()
+    return torch.arange(size).repeat_interleave(rows // size)
+
+
+def series_items(real: Tensor, size: int, method: TimeseriesMethod) -> Tensor | None:
+    """(n,) items of the rows that ``series_samples`` takes from (B, T, F) by the mask ``real`` (B, T)."""
+    if real.shape[0] != size:
+        return None
+    return (real if method == "timestepwise" else real.any(1, keepdim=True)).nonzero()[:, 0].cpu()
+
+
+def packed_items(output: PackedSequence, size: int, method: TimeseriesMethod) -> Tensor | None:
+    """(n,) items of the rows that ``packed_samples`` takes: of every step, or one per sequence."""
+    if int(output.batch_sizes[0]) != size:
+        return None
+    if method == "last_timestep":
+        return torch.arange(size)
+    order = torch.arange(size) if output.sorted_indices is None else output.sorted_indices.cpu()
+    return torch.cat([order[:count] for count in output.batch_sizes.tolist()])
