@@ -9,9 +9,9 @@ import numpy as np
 
 from landscope.contract.deltas import LayerSaturation, NotObserved, SaturationMeasured
 from landscope.session.model import Saturation, Session
+from landscope.session.threshold import at_threshold
 from landscope_app.plots.charts import Bar, BarChart
 from landscope_app.plots.numbers import count, percent, short
-from landscope_app.plots.threshold import at_threshold
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from landscope.contract.deltas import LayerSaturation, SaturationMeasured
 from landscope.session.model import Session
+from landscope.session.threshold import at_threshold
 from landscope_app.plots.charts import MapChart
 from landscope_app.plots.saturation_chart import EMPTY, STATISTICS, saturation_of
-from landscope_app.plots.threshold import at_threshold
 
 MARKS = {"dead": "×", "nonfinite": "!", "too_few_samples": "*"}
 """Signs in the cells, the gravest first; a layer that was not observed has an empty cell with a dash."""

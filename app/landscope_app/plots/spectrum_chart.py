@@ -6,10 +6,10 @@ import numpy as np
 
 from landscope.contract.deltas import LayerSaturation, SaturationMeasured
 from landscope.session.model import Session
+from landscope.session.threshold import at_threshold, idim_rule
 from landscope_app.plots.charts import CurveChart, Series
 from landscope_app.plots.numbers import count, percent
 from landscope_app.plots.saturation_chart import saturation_of
-from landscope_app.plots.threshold import at_threshold, idim_rule
 
 FAINTEST = 1e-12
 """Share of the variance below which an eigenvalue is rounding and has no place on a logarithmic axis."""

@@ -88,6 +88,10 @@ def _dispatch(words: list[str]) -> int:
         from landscope.cli.new_script import write
 
         return write(options)
+    if options.verb == "saturation" and options.action == "compare":
+        from landscope.cli.compare import compare
+
+        return compare(options)
     if options.verb == "saturation":
         from landscope.cli.saturation import saturation
 
@@ -153,9 +157,7 @@ def _parser() -> argparse.ArgumentParser:
     trust.add_argument("folder", type=Path, nargs="?", help="without it: list the trusted folders")
     trust.add_argument("--revoke", action="store_true", help="take the trust back")
     _add_new_script(verbs.add_parser("new-script", help="write landscope_project.py for a repository"))
-    _add_saturation(
-        verbs.add_parser("saturation", help="saturation at another threshold, from stored spectra")
-    )
+    _add_saturation(verbs.add_parser("saturation", help="saturation at another threshold; two runs compared"))
     verbs.add_parser("render", help="draw the pictures of a session; see landscope render --help")
     verbs.add_parser("sample", help="open the window on the sample project")
     return parser
@@ -188,7 +190,7 @@ def _add_new_script(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_saturation(parser: argparse.ArgumentParser) -> None:
-    actions = parser.add_subparsers(dest="action", required=True, metavar="{rethreshold}")
+    actions = parser.add_subparsers(dest="action", required=True, metavar="{rethreshold,compare}")
     verb = actions.add_parser("rethreshold", help="idim and lsat of every layer and epoch at a threshold")
     verb.add_argument("path", type=Path, help="what a writer left: NAME.csv, NAME.spectra.npz or a folder")
     verb.add_argument("--threshold", type=float, required=True, help="share of the variance, such as 0.99")
@@ -199,6 +201,21 @@ def _add_saturation(parser: argparse.ArgumentParser) -> None:
         help="smallest_k: how many eigenvalues reach the share; delve: one less (default: %(default)s)",
     )
     verb.add_argument("-o", "--output", type=Path, help="file to write; without it: print")
+    _add_compare(actions.add_parser("compare", help="two runs of a session, layer by layer"))
+
+
+def _add_compare(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Prints every layer of run A, the value of the layer of that name in run B at the checkpoint that "
+        "corresponds (same step or epoch, else nearest share of the training), and A − B."
+    )
+    parser.add_argument("session", type=Path, help="session file (.h5)")
+    parser.add_argument("--run", required=True, metavar="A", help="the run to look at")
+    parser.add_argument("--with", required=True, metavar="B", dest="other", help="the run to compare it with")
+    parser.add_argument("--checkpoint", metavar="NAME", help="a checkpoint of A (default: its last)")
+    parser.add_argument("--threshold", type=float, help="share of the variance (default: as A was measured)")
+    parser.add_argument("--split", choices=("train", "test"), default="train", help="default: %(default)s")
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="write the table there, with all statistics")
 
 
 def _add_run(parser: argparse.ArgumentParser) -> None:

@@ -40,6 +40,15 @@ def export_npz(session: Session, folder: Path) -> list[Path]:
     return [_write(names.path(one.name), partial(_npz, one)) for one in bundles(session)]
 
 
+def write_table(table: Table, path: Path) -> Path:
+    """Write one table as CSV, as ``export_csv`` does; returns the path.
+
+    Raises:
+        SessionError: the file cannot be written.
+    """
+    return _write(path, partial(_csv, table))
+
+
 class _Names:
     """File names made of anything: harmless everywhere, each used once."""
 

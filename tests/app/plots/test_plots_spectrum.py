@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QApplication
 from qt_application import Keep
 
 from landscope.session.model import Session
+from landscope.session.threshold import at_threshold
 from landscope_app.plots.saturation_chart import saturation_chart
 from landscope_app.plots.spectrum import SpectrumWidget
 from landscope_app.plots.spectrum_chart import spectrum_chart
-from landscope_app.plots.threshold import at_threshold
 from landscope_app.theme.colors import DARK
 
 RUN, NOW = RUNS[0], names()[2]

@@ -10,21 +10,27 @@ from landscope.contract.deltas import LayerSaturation, SaturationMeasured
 from landscope.contract.intrinsic import IdimRule, intrinsic_dimension
 
 
-def at_threshold(measured: SaturationMeasured, threshold: float | None) -> SaturationMeasured:
-    """``measured`` as it would be with another threshold, by the rule it was measured with.
+def at_threshold(
+    measured: SaturationMeasured, threshold: float | None, rule: IdimRule | None = None
+) -> SaturationMeasured:
+    """``measured`` as it would be with another threshold or by another rule.
 
     Args:
         measured: all layers at one checkpoint.
         threshold: share of the variance in (0, 1]; None = as measured.
+        rule: what ``idim`` counts; None = as measured.
 
     Raises:
         OptionError: not 0 < threshold ≤ 1.
     """
-    if threshold is None or threshold == measured.threshold:
+    was = idim_rule(measured)
+    share, rule = measured.threshold if threshold is None else threshold, rule or was
+    if (share, rule) == (measured.threshold, was):
         return measured
-    rule = idim_rule(measured)
-    layers = tuple(_layer_at(layer, threshold, rule) for layer in measured.layers)
-    return replace(measured, threshold=threshold, layers=layers)
+    layers = tuple(_layer_at(layer, share, rule) for layer in measured.layers)
+    return replace(
+        measured, threshold=share, layers=layers, settings={**measured.settings, "idim_rule": rule}
+    )
 
 
 def idim_rule(measured: SaturationMeasured) -> IdimRule:
