@@ -17,16 +17,20 @@ from torch.utils.hooks import RemovableHandle
 from landscope.layers.kinds import Layer
 from landscope.layers.padding import RealSteps
 from landscope.layers.resize import resized
-from landscope.layers.samples import Sampling, layer_samples, sequence_of
+from landscope.layers.samples import Sampling, layer_samples, sequence_method, sequence_of
 from landscope.saturation.covariance import Covariance
 from landscope.saturation.precision import finite_rows, working
 from landscope.saturation.stored_rows import StoredRows
 from landscope.saturation.tracker_hooks import Hook
+from landscope.saturation.tracker_labels import labels_of_rows, with_labels
 from landscope.saturation.tracker_layers import Watched
 
 Mode = Literal["train", "eval"]
 EMBEDDED_ROWS = 512
 """Most rows of one layer that are kept to be embedded."""
+
+_FUSED = (nn.TransformerEncoder, nn.TransformerEncoderLayer)
+"""Modules whose fused path skips the layers inside, also when they are called by themselves."""
 
 log = logging.getLogger("landscope.saturation")
 
@@ -76,10 +80,16 @@ class Recorder:
     The mode is the one of the module that was given to the tracker, not the flag of a frozen part. A layer
     called again in one forward pass is recorded as ``name#2``. Whatever goes wrong with a layer is kept in
     ``failed`` as a reason and logged once; the forward pass goes on.
+
+    Attributes:
+        paused: record nothing. passes: how many forward passes have ended, by the id of their module.
+        labels: (B,) of the batch that the model is given next, for rows to be embedded.
     """
 
     def __init__(self, watched: Sequence[Watched], options: Recorded) -> None:
         self.paused = False
+        self.passes: Counter[int] = Counter()
+        self.labels: Tensor | None = None
         self.failed: dict[str, str] = {}
         self.series: dict[Mode, dict[str, Series]] = {"train": {}, "eval": {}}
         self._options = options
@@ -87,11 +97,15 @@ class Recorder:
         self._pass = _Pass()
         self._real = _RealStepsPerThread()
         self._handles: list[RemovableHandle] = []
-        for root in {id(one.root): one.root for one in watched}.values():
+        roots = {id(one.root): one.root for one in watched}
+        fused = {
+            id(part): part for root in roots.values() for part in root.modules() if isinstance(part, _FUSED)
+        }
+        for part in (fused | roots).values():
             self._handles += [
-                root.register_forward_pre_hook(Hook(self._begin)),
-                *self._real.attach(root, Hook),
-                root.register_forward_hook(Hook(self._end), always_call=True),
+                part.register_forward_pre_hook(Hook(self._begin)),
+                *(self._real.attach(part, Hook) if id(part) in roots else ()),
+                part.register_forward_hook(Hook(self._end), always_call=True),
             ]
         for one in watched:
             self._handles.append(one.layer.module.register_forward_hook(self._hook(one)))
@@ -123,6 +137,7 @@ class Recorder:
     def _end(self, root: nn.Module, *_: object) -> None:
         now = self._pass
         if now.active[-1:] == [id(root)]:
+            self.passes[id(root)] += not self.paused
             if len(now.active) == 1:
                 for name, (layer, mode, step) in now.last_step.items():
                     self._guarded(name, self._take, name, mode, layer, step)
@@ -190,19 +205,25 @@ class Recorder:
         series.forwards += 1
         if series.forwards % self._options.log_interval:
             return
+        known = self.labels if self.labels is not None and len(self.labels) == len(batch) else None
         if self._options.max_samples is not None:
             room = max(0, self._options.max_samples - series.items)
             batch, real = batch[:room], None if real is None else real[:room]
+            known = None if known is None else known[:room]
         if not batch.shape[0]:
             return
         series.items += batch.shape[0]
-        self._add(name, series, layer_samples(layer, self._resized(layer, batch), self._sampling, True, real))
+        samples = layer_samples(layer, self._resized(layer, batch), self._sampling, True, real)
+        labels = None
+        if known is not None and self._options.embed:
+            labels = labels_of_rows(known, samples, batch, real, sequence_method(layer, self._sampling))
+        self._add(name, series, samples, labels)
 
     @property
     def _sampling(self) -> Sampling:
         return self._options.sampling
 
-    def _add(self, name: str, series: Series, samples: Tensor) -> None:
+    def _add(self, name: str, series: Series, samples: Tensor, labels: Tensor | None) -> None:
         home = self._options.device
         samples = samples if home is None else samples.to(home)
         if series.covariance is None:
@@ -217,7 +238,8 @@ class Recorder:
         series.fresh = True
         series.covariance.add(samples)
         if series.rows is not None:
-            series.rows.add(finite_rows(working(samples).reshape(-1, samples.shape[-1])))
+            rows = working(samples).reshape(-1, samples.shape[-1])
+            series.rows.add(finite_rows(with_labels(rows, labels)))
         return None
 
     def _ordered(self, layer: Layer, output: Tensor | PackedSequence) -> tuple[Tensor, Tensor | None]:

@@ -15,6 +15,7 @@ from landscope.saturation.precision import wide
 from landscope.saturation.spectra import SPECTRUM
 from landscope.saturation.statistics import effective_rank, participation_ratio
 from landscope.saturation.stored_rows import StoredRows
+from landscope.saturation.tracker_labels import without_labels
 
 Value = float | int | NDArray[np.float64]
 
@@ -85,7 +86,7 @@ def embedding(covariance: Covariance, rows: StoredRows) -> NDArray[np.float64]:
 
     Of each eigenvector the sign is taken that makes its largest entry positive.
     """
-    held = wide(rows.rows()).cpu()
+    held = wide(without_labels(rows.rows())[0]).cpu()
     centred = (held - held.mean(0)).numpy()
     if covariance.dimension <= STORED_ROWS:
         axes = np.linalg.eigh(covariance.matrix())[1][:, ::-1][:, :2]
