@@ -54,11 +54,12 @@ def layer_saturation(
         effective_rank=effective_rank(spectrum) if known else float("nan"),
         spectrum=spectrum,
         nonfinite=covariance.nonfinite,
-        flags=_flags(covariance, spectrum),
+        flags=flags_of(covariance, spectrum),
     )
 
 
-def _flags(covariance: Covariance, spectrum: NDArray[np.float64]) -> tuple[str, ...]:
+def flags_of(covariance: Covariance, spectrum: NDArray[np.float64]) -> tuple[str, ...]:
+    """What keeps the values of a layer from being trusted, of ``dead too_few_samples nonfinite sampled``."""
     told = {
         "dead": covariance.samples > 0 and not spectrum.sum() > 0.0,
         "too_few_samples": covariance.samples < ENOUGH_SAMPLES * covariance.dimension,
