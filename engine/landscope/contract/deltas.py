@@ -17,6 +17,9 @@ Floats = NDArray[np.floating]
 Integers = NDArray[np.integer]
 CheckpointState = Literal["ready", "waiting", "skipped"]
 
+UNKNOWN_LABEL = -(2**63)
+"""The label of a sample that has none, or none that counts; any other number may be a class."""
+
 
 class Delta(msgspec.Struct, frozen=True, kw_only=True, tag_field="delta", tag=True):
     """Base of everything that a session can take in."""
@@ -85,6 +88,11 @@ class LayerSaturation(msgspec.Struct, frozen=True, kw_only=True):
         spectrum: (min(D, n),) float64 eigenvalues of the covariance, largest first.
         nonfinite: rows left out because they held NaN or inf.
         flags: any of ``dead``, ``too_few_samples``, ``nonfinite``.
+        embedding: (m, 2) float32 coordinates of some of the rows along the first two eigenvectors, about
+            their mean; NaN for a row that is not finite; m = 0 where none were kept. The same rows at every
+            checkpoint.
+        labels: (m,) int64 the class of each row's sample, ``UNKNOWN_LABEL`` where there is none.
+        items: (m,) int64 the index of each row's sample in its split, −1 where it is not known.
     """
 
     layer: str
@@ -99,6 +107,9 @@ class LayerSaturation(msgspec.Struct, frozen=True, kw_only=True):
     spectrum: Floats
     nonfinite: int = 0
     flags: tuple[str, ...] = ()
+    embedding: Floats = msgspec.field(default_factory=lambda: np.empty((0, 2), np.float32))
+    labels: Integers = msgspec.field(default_factory=lambda: np.empty(0, np.int64))
+    items: Integers = msgspec.field(default_factory=lambda: np.empty(0, np.int64))
 
 
 class NotObserved(msgspec.Struct, frozen=True, kw_only=True):

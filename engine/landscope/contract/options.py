@@ -70,13 +70,18 @@ class ProjectSpec(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SaturationOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """Options of the saturation analysis (names as in the ``SaturationTracker`` of section 7)."""
+    """Options of the saturation analysis (names as in the ``SaturationTracker`` of section 7).
+
+    Attributes:
+        embedding: whether some samples of each layer are kept in its first two directions.
+    """
 
     sat_threshold: float = 0.99
     conv_method: Literal["channelwise", "mean", "max", "median", "flatten"] = "channelwise"
     timeseries_method: Literal["last_timestep", "timestepwise"] = "last_timestep"
     idim_rule: Literal["smallest_k", "delve"] = "smallest_k"
     split: str = "train"
+    embedding: bool = True
 
 
 class DistanceOptions(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from landscope.contract.deltas import TrajectoryMeasured
+from landscope.contract.deltas import UNKNOWN_LABEL, TrajectoryMeasured
 from landscope.session.model import Distances, Line, Plane, Run, Saturation, Session
 from landscope.session.schema import dataset_names
 
@@ -55,7 +55,7 @@ def _losses(run: Run) -> Arrays:
 
 
 def _saturation(saturation: Saturation) -> Arrays:
-    """Statistics (C, L); ``spectrum`` (C, L, longest) padded with NaN."""
+    """Statistics (C, L); ``spectrum`` (C, L, longest) padded with NaN; samples in two directions if kept."""
     names = tuple(saturation.measured)
     found: Arrays = {"checkpoints": _texts(names), "layers": _texts(saturation.layers)}
     found |= {one: saturation.matrix(one, names) for one in _STATISTICS}
@@ -69,7 +69,29 @@ def _saturation(saturation: Saturation) -> Arrays:
     spectrum = np.full((len(names), len(column), longest), np.nan)
     for (row, k), values in cells.items():
         spectrum[row, k, : len(values)] = values
-    return {**found, "spectrum": spectrum}
+    return {**found, "spectrum": spectrum, **_embeddings(saturation)}
+
+
+def _embeddings(saturation: Saturation) -> Arrays:
+    """``embedding`` (C, L, most, 2) padded with NaN; ``label`` and ``item`` (C, L, most) with "not known"."""
+    column = {name: k for k, name in enumerate(saturation.layers)}
+    cells = {
+        (row, column[layer.layer]): layer
+        for row, one in enumerate(saturation.measured.values())
+        for layer in one.layers
+        if len(layer.embedding)
+    }
+    most = max((len(layer.embedding) for layer in cells.values()), default=0)
+    if not most:
+        return {}
+    shape = (len(saturation.measured), len(column), most)
+    embedding = np.full((*shape, 2), np.nan, np.float32)
+    label, item = np.full(shape, UNKNOWN_LABEL), np.full(shape, -1)
+    for where, layer in cells.items():
+        there = slice(len(layer.embedding))
+        embedding[where][there], label[where][there] = layer.embedding, layer.labels
+        item[where][there] = layer.items
+    return {"embedding": embedding, "label": label, "item": item}
 
 
 def _distances(distances: Distances) -> Arrays:

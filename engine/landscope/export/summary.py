@@ -65,6 +65,9 @@ def _saturation(saturation: Saturation) -> Facts:
     names = tuple(saturation.measured)
     lsat = saturation.matrix("lsat", names)
     known = [layer.lsat for one in saturation.measured.values() for layer in one.layers]
+    kept = [
+        (layer.layer, len(layer.embedding)) for one in saturation.measured.values() for layer in one.layers
+    ]
     return {
         "run": saturation.run,
         "mode": saturation.mode,
@@ -72,6 +75,10 @@ def _saturation(saturation: Saturation) -> Facts:
         "checkpoints": list(names),
         "layers": list(saturation.layers),
         "lsat": value_range(known),
+        "embedding": {
+            "layers": len({layer for layer, count in kept if count}),
+            "samples": max((count for _, count in kept), default=0),
+        },
     }
 
 

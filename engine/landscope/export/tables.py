@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from landscope.contract.deltas import DistanceMatrices, TrajectoryMeasured
+from landscope.contract.deltas import UNKNOWN_LABEL, DistanceMatrices, TrajectoryMeasured
 from landscope.session.model import Distances, Line, Plane, Run, Saturation, Session
 from landscope.session.schema import FLAGS, unit
 
@@ -54,6 +54,8 @@ def tables(session: Session) -> Iterator[Table]:
     for saturation in session.saturation.values():
         yield _saturation(saturation, _steps(session, saturation.run))
         yield _spectra(saturation)
+        if any(len(layer.embedding) for one in saturation.measured.values() for layer in one.layers):
+            yield _embeddings(saturation)
     for distances in session.distances.values():
         yield _distances(distances, _steps(session, distances.opened.run))
         if distances.matrices is not None:
@@ -112,6 +114,26 @@ def _spectra(saturation: Saturation) -> Table:
     )
     columns = ("checkpoint", "layer", "index", "eigenvalue")
     return Table(("spectra", saturation.run, saturation.mode), columns, rows)
+
+
+def _embeddings(saturation: Saturation) -> Table:
+    """Every kept sample along its layer's first two directions; an unknown sample or label is empty."""
+    rows = (
+        (
+            name,
+            layer.layer,
+            None if item < 0 else item,
+            None if label == UNKNOWN_LABEL else label,
+            *map(float, where),
+        )
+        for name, measured in saturation.measured.items()
+        for layer in measured.layers
+        for item, label, where in zip(
+            layer.items.tolist(), layer.labels.tolist(), layer.embedding, strict=True
+        )
+    )
+    columns = ("checkpoint", "layer", "sample", "label", "first", "second")
+    return Table(("embedding", saturation.run, saturation.mode), columns, rows)
 
 
 def _distances(distances: Distances, steps: dict[str, int | None]) -> Table:

@@ -60,6 +60,9 @@ def saturation_deltas() -> list[d.AnyDelta]:
         effective_rank=1.6,
         spectrum=np.array([0.1, 0.02, 0.003]),
         flags=("too_few_samples",),
+        embedding=np.array([[0.5, -0.25], [np.nan, 2.0]], np.float32),
+        labels=np.array([3, d.UNKNOWN_LABEL]),
+        items=np.array([41, -1]),
     )
     return [d.SaturationMeasured(run="net", checkpoint="10.pt", mode="eval", threshold=0.99, layers=(layer,))]
 
@@ -138,6 +141,7 @@ def test_that_there_is_one_csv_per_table_and_one_npz_per_result(session: Session
     written = export_csv(session, tmp_path / "new")
     assert sorted(path.name for path in written) == [
         "distances_net.csv",
+        "embedding_net_eval.csv",
         "line_l.csv",
         "losses_net.csv",
         "matrices_net.csv",
@@ -180,6 +184,15 @@ def test_that_headers_carry_units_and_unknown_cells_are_empty(session: Session, 
     ]
 
 
+def test_that_embedded_samples_are_rows_and_what_is_not_known_is_empty(
+    session: Session, tmp_path: Path
+) -> None:
+    export_csv(session, tmp_path)
+    known, unknown = rows(tmp_path, "embedding_net_eval.csv")
+    assert list(known.values()) == ["10.pt", "conv,1", "41", "3", "0.5", "-0.25"]
+    assert list(unknown.values()) == ["10.pt", "conv,1", "", "", "nan", "2.0"]
+
+
 def test_that_npz_holds_the_arrays_without_pickle(session: Session, tmp_path: Path) -> None:
     export_npz(session, tmp_path)
     with np.load(tmp_path / "plane_net-plane.npz", allow_pickle=False) as file:
@@ -189,6 +202,8 @@ def test_that_npz_holds_the_arrays_without_pickle(session: Session, tmp_path: Pa
     with np.load(tmp_path / "saturation_net_eval.npz", allow_pickle=False) as file:
         assert file["layers"].tolist() == ["conv,1"]
         assert file["spectrum"].tolist() == [[[0.1, 0.02, 0.003]]]
+        assert file["embedding"][0, 0].tolist()[0] == [0.5, -0.25]
+        assert (file["label"][0, 0].tolist(), file["item"][0, 0].tolist()) == ([3, d.UNKNOWN_LABEL], [41, -1])
     with np.load(tmp_path / "losses_net.npz", allow_pickle=False) as file:
         assert file["splits"].tolist() == ["train", "test"]
         assert file["loss_0"].tolist() == [0, 10 / 3]
@@ -228,6 +243,7 @@ def test_that_the_summary_is_strict_json_with_shapes_and_ranges(session: Session
     assert plane["levels"] == {"5": None}
     assert found["runs"][0]["measured"]["train"]["checkpoints"] == 2
     assert found["saturation"][0]["shape"] == [1, 1]
+    assert found["saturation"][0]["embedding"] == {"layers": 1, "samples": 2}
     assert found["distances"][0]["elements"] == 8
     assert found["distances"][0]["total"]["angle"]["max"] == 90
 

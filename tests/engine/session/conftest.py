@@ -73,6 +73,7 @@ def runs(draw: st.DrawFn, run: str) -> list[d.AnyDelta]:
 
 @st.composite
 def layers(draw: st.DrawFn) -> d.LayerSaturation:
+    points = draw(st.integers(0, 3))
     return d.LayerSaturation(
         layer=draw(NAMES),
         kind=draw(st.sampled_from(("Linear", "Conv2d"))),
@@ -86,6 +87,9 @@ def layers(draw: st.DrawFn) -> d.LayerSaturation:
         spectrum=draw(floats(draw(st.integers(0, 5)))),
         nonfinite=draw(st.integers(0, 9)),
         flags=tuple(draw(st.lists(st.sampled_from(("dead", "nonfinite")), unique=True))),
+        embedding=draw(hnp.arrays(np.float32, (points, 2), elements=st.floats(width=32))),
+        labels=draw(hnp.arrays(np.int64, points)),
+        items=draw(hnp.arrays(np.int64, points, elements=st.integers(-1, 2**40))),
     )
 
 

@@ -21,15 +21,16 @@ _COMPRESS_ABOVE = 4096
 _CHUNK_BYTES = 1 << 20
 
 
-def put_array(group: Any, name: str, values: ArrayLike, quantity: str = "") -> Any:
+def put_array(group: Any, name: str, values: ArrayLike, quantity: str = "", *, single: bool = False) -> Any:
     """A dataset of numbers with ``units`` and ``long_name``; compressed and checksummed above 4 kB.
 
     Args:
         group: an h5py group.
         name: of the dataset. quantity: what it is, where that differs from ``name``.
         values: floats are stored as float64, integers as int64, uint8 as it is.
+        single: floats are stored as float32, for those that are only drawn.
     """
-    array = _portable(np.asarray(values))
+    array = np.asarray(values, "<f4") if single else _portable(np.asarray(values))
     found = group.create_dataset(name, data=array, **_storage(array, shuffle=True))
     _describe(found, quantity or name)
     return found

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from landscope.contract.deltas import LayerSaturation, NotObserved, SaturationMeasured
 from landscope.contract.options import Setting
+from landscope.session.layout.embeddings import put_embeddings, take_embeddings
 from landscope.session.layout.put import (
     as_json,
     attach,
@@ -46,6 +47,7 @@ def put_saturation(group: Any, saturation: Saturation) -> None:
     for name in (*FLOATS, *INTEGERS):
         attach(put_array(group, name, _grid(cells, name, shape)), checkpoint, layer)
     _put_spectra(group, cells, shape)
+    put_embeddings(group, cells, shape)
     put_texts(group, "flags", _flag_rows(cells, shape))
     mark_data(group, "lsat", ["checkpoint_index", "layer_index"], FLOATS[1:])
 
@@ -152,6 +154,7 @@ def _take_layers(group: Any, count: int) -> list[tuple[LayerSaturation, ...]]:
     floats = {name: take_floats(group, name, shape) for name in FLOATS}
     integers = {name: take_integers(group, name, shape) for name in (*INTEGERS, "order", "length")}
     spectrum = take_floats(group, "spectrum", (*shape, None))
+    embedded = take_embeddings(group, shape)
     flags = [parsed(text, _FlagRow, f"{group.name}/flags") for text in take_texts(group, "flags", count)]
 
     def cell(row: int, column: int) -> LayerSaturation:
@@ -163,6 +166,7 @@ def _take_layers(group: Any, count: int) -> list[tuple[LayerSaturation, ...]]:
             spectrum=spectrum[row, column, : integers["length"][row, column]].copy(),
             flags=flags[row][column],
             **values,
+            **embedded(row, column),
         )
 
     order = integers["order"]
