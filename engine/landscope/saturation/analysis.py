@@ -7,14 +7,18 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import torch
+from torch import Tensor
 
 from landscope.contract.deltas import NotObserved, SaturationMeasured
 from landscope.contract.errors import CheckpointError, OptionError
 from landscope.contract.events import Notice, Partial, Progress, Update
 from landscope.contract.intrinsic import check_threshold
 from landscope.contract.job import CancelToken, Pace, SaturationJob
+from landscope.layers.kinds import Layer
 from landscope.layers.observe import Observer
 from landscope.layers.samples import Sampling
+from landscope.project.measuring.defaults import classes_of
+from landscope.saturation.embedding import LayerRows
 from landscope.saturation.layer_covariances import LayerCovariances
 from landscope.weights.restore import preserved
 
@@ -85,22 +89,34 @@ class _Work:
             self._done += len(self._batches)
             yield Notice(level="warning", sentence=error.sentence, detail=error.detail)
             return
-        covariances = LayerCovariances()
-        with Observer(
-            self._subject.model, covariances.take, self._sampling, check=self._token.check
-        ) as observer:
-            yield from self._run(observer, covariances, name, preview)
+        covariances, rows = LayerCovariances(), LayerRows() if self._job.options.embedding else None
+
+        def take(call: str, layer: Layer, samples: Tensor) -> None:
+            covariances.take(call, layer, samples)
+            if rows is not None:
+                rows.take(call, samples, observer.items)
+
+        observer = Observer(self._subject.model, take, self._sampling, check=self._token.check)
+        with observer:
+            yield from self._run(observer, covariances, rows, name, preview)
             missing = (*observer.not_observed(), *covariances.dropped())
-        yield Partial(delta=self._measured(name, covariances, self._samples(), missing))
+        yield Partial(delta=self._measured(name, covariances, self._samples(), missing, rows))
         yield self._progress(name)
 
     def _run(
-        self, observer: Observer, covariances: LayerCovariances, name: str, preview: bool
+        self,
+        observer: Observer,
+        covariances: LayerCovariances,
+        rows: LayerRows | None,
+        name: str,
+        preview: bool,
     ) -> Iterator[Update]:
         """All batches, with progress and previews between them."""
         next_preview = 0.0
         seen = 0
         for batch in self._batches:
+            if rows is not None:
+                rows.begin(seen, batch.size, classes_of(batch.value, batch.size))
             self._forward(observer, batch)
             self._done += 1
             seen += batch.size
@@ -127,6 +143,7 @@ class _Work:
         covariances: LayerCovariances,
         samples: int,
         missing: tuple[NotObserved, ...] | None = None,
+        rows: LayerRows | None = None,
     ) -> SaturationMeasured:
         """The result so far; ``missing`` None marks a preview."""
         options = self._job.options
@@ -135,7 +152,7 @@ class _Work:
             checkpoint=name,
             mode=options.split,
             threshold=options.sat_threshold,
-            layers=covariances.statistics(options.sat_threshold, options.idim_rule),
+            layers=covariances.statistics(options.sat_threshold, options.idim_rule, rows),
             not_observed=missing or (),
             settings={
                 "samples": samples,

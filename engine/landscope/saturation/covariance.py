@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from landscope.saturation.leading import decomposed, signed
 from landscope.saturation.precision import (
     LARGEST_NORM,
     SMALLEST_NORM,
@@ -83,13 +84,21 @@ class Covariance:
 
     def spectrum(self) -> NDArray[np.float64]:
         """(min(D, n),) eigenvalues of the covariance (divided by n), largest first, clipped at 0."""
+        return self.decomposed(0)[0]
+
+    def decomposed(self, count: int) -> tuple[NDArray[np.float64], Tensor]:
+        """The spectrum, and (D, k ≤ count) float64 eigenvectors of the largest eigenvalues, largest first.
+
+        The largest entry of each vector is positive.
+        """
         if not self.samples:
-            return np.empty(0)
+            return np.empty(0), torch.empty(self.dimension, 0, dtype=torch.float64)
         if self._stored is not None:
-            values = self._stored.spectrum()
+            values, vectors = self._stored.decomposed(count)
         else:
-            values = torch.linalg.eigvalsh(self._matrix()).cpu().numpy()[-self.samples :]
-        return np.maximum(np.sort(values)[::-1], 0.0)
+            values, vectors = decomposed(self._matrix(), count)
+        kept = values.cpu().numpy()[-min(self.samples, self.dimension) :]
+        return np.maximum(np.sort(kept)[::-1], 0.0), signed(vectors)
 
     def matrix(self) -> NDArray[np.float64]:
         """(D, D) the covariance itself, divided by n; zeros before the first finite row."""

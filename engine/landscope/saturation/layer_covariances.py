@@ -8,6 +8,7 @@ from landscope.contract.deltas import LayerSaturation, NotObserved
 from landscope.contract.intrinsic import IdimRule
 from landscope.layers.kinds import Layer
 from landscope.saturation.covariance import Covariance
+from landscope.saturation.embedding import LayerRows
 from landscope.saturation.statistics import layer_saturation
 
 
@@ -38,10 +39,14 @@ class LayerCovariances:
             return
         covariance.add(samples)
 
-    def statistics(self, threshold: float, rule: IdimRule) -> tuple[LayerSaturation, ...]:
-        """The statistics of every layer so far, in forward order."""
+    def statistics(
+        self, threshold: float, rule: IdimRule, rows: LayerRows | None = None
+    ) -> tuple[LayerSaturation, ...]:
+        """The statistics of every layer so far, in forward order; ``rows``: those to place, None = none."""
         return tuple(
-            layer_saturation(name, layer.kind, covariance, threshold, rule)
+            layer_saturation(
+                name, layer.kind, covariance, threshold, rule, None if rows is None else rows.of(name)
+            )
             for name, (layer, covariance) in self._found.items()
         )
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from landscope.contract.deltas import LayerSaturation
 from landscope.contract.intrinsic import IdimRule, intrinsic_dimension
 from landscope.saturation.covariance import Covariance
+from landscope.saturation.embedding import DIRECTIONS, KeptRows
 
 ENOUGH_SAMPLES = 10
 """Rows per feature below which a value is flagged ``too_few_samples``."""
@@ -32,14 +33,21 @@ def effective_rank(spectrum: NDArray[np.float64]) -> float:
 
 
 def layer_saturation(
-    name: str, kind: str, covariance: Covariance, threshold: float, rule: IdimRule = "smallest_k"
+    name: str,
+    kind: str,
+    covariance: Covariance,
+    threshold: float,
+    rule: IdimRule = "smallest_k",
+    rows: KeptRows | None = None,
 ) -> LayerSaturation:
     """All statistics of one layer from its covariance; lsat and trace are NaN if no row was finite.
+
+    ``rows``: those to place in the first two directions, None = none.
 
     Raises:
         OptionError: not 0 < threshold ≤ 1.
     """
-    spectrum = covariance.spectrum()
+    spectrum, directions = covariance.decomposed(0 if rows is None else DIRECTIONS)
     idim = intrinsic_dimension(spectrum, threshold, rule)
     known = covariance.samples > 0
     return LayerSaturation(
@@ -55,6 +63,7 @@ def layer_saturation(
         spectrum=spectrum,
         nonfinite=covariance.nonfinite,
         flags=flags_of(covariance, spectrum),
+        **(rows.along(directions) if rows is not None and known else {}),
     )
 
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
+from landscope.saturation.leading import decomposed
 from landscope.saturation.precision import wide, wide_device
 
 _CHUNK = 1 << 20
 """Elements turned into float64 at a time."""
+
+_NOTHING = 1e-7
+"""Share of the largest singular value below which another one is rounding."""
 
 
 class StoredRows:
@@ -55,20 +60,29 @@ class StoredRows:
         if len(rows) > room:
             self._replace_some(rows[room:])
 
-    def spectrum(self) -> NDArray[np.float64]:
-        """(min(kept, D),) eigenvalues of the covariance about the mean of the rows held, unordered.
+    def decomposed(self, count: int) -> tuple[Tensor, Tensor]:
+        """(kept,) eigenvalues of the covariance about the mean of the rows held, and (D, k) eigenvectors.
 
         The non-zero eigenvalues of XᵀX / n are those of the Gram matrix XXᵀ / n, summed in float64 over
-        blocks of features.
+        blocks of features; the eigenvectors of the k ≤ ``count`` largest ones are Xᵀu / ‖Xᵀu‖, zero where
+        there is no variance.
         """
         rows = self.rows()
         gram = torch.zeros(len(rows), len(rows), dtype=torch.float64, device=wide_device(rows.device))
-        for block in torch.split(rows, max(1, _CHUNK // len(rows)), dim=1):
-            centred = wide(block)
-            centred = centred - centred.mean(0)
+        for centred in self._centred():
             gram.addmm_(centred, centred.t())
-        values = torch.linalg.eigvalsh(gram.div_(len(rows))).cpu().numpy()
-        return np.asarray(values[-min(rows.shape) :], np.float64)
+        values, mixing = decomposed(gram.div_(len(rows)), min(count, rows.shape[1]))
+        if not count:
+            return values, gram.new_empty(rows.shape[1], 0)
+        vectors = torch.cat([centred.t() @ mixing for centred in self._centred()])
+        length = torch.linalg.vector_norm(vectors, dim=0)
+        return values, vectors * torch.where(length > _NOTHING * length.max(), 1.0 / length, 0.0)
+
+    def _centred(self) -> Iterator[Tensor]:
+        """(kept, ·) blocks of features in float64, less their mean."""
+        for block in torch.split(self.rows(), max(1, _CHUNK // self.kept), dim=1):
+            values = wide(block)
+            yield values - values.mean(0)
 
     def _replace_some(self, rows: Tensor) -> None:
         if self._random is None:

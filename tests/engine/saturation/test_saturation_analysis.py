@@ -124,6 +124,32 @@ def test_that_every_checkpoint_gets_the_statistics_of_all_batches(project, split
             assert layer.lsat == layer.idim / layer.dimension
 
 
+def test_that_samples_are_placed_in_two_directions_with_the_labels_of_their_items(project):
+    subject = open_subject(project, "run")
+    deltas = _deltas(analyse(subject, _job(project), CancelToken()))
+    assert all(not len(layer.embedding) for d in deltas if d.settings["partial"] for layer in d.layers)
+    labels = np.concatenate([y.numpy() for _, y in _model(0)[1]("train")])
+    for seed, name in enumerate(CHECKPOINTS):
+        measured = {d.checkpoint: d for d in deltas if not d.settings["partial"]}[name]
+        for layer in measured.layers:
+            rows = _expected(seed, int(layer.layer))
+            assert np.array_equal(layer.labels, labels[layer.items])
+            assert len(layer.embedding) == min(512, len(rows))
+            if layer.layer == "0":
+                continue
+            assert layer.items.tolist() == list(range(70))
+            vectors = np.linalg.eigh(np.cov(rows.T, bias=True))[1][:, :-3:-1]
+            vectors *= np.sign(vectors[np.abs(vectors).argmax(0), range(2)])
+            placed = (rows - rows.mean(0)) @ vectors
+            np.testing.assert_allclose(layer.embedding, placed, atol=1e-4 * np.abs(placed).max())
+
+
+def test_that_no_samples_are_kept_where_that_is_not_wanted(project):
+    subject = open_subject(project, "run")
+    found = _full(analyse(subject, _job(project, embedding=False), CancelToken()))
+    assert all(layer.embedding.shape == (0, 2) for one in found.values() for layer in one.layers)
+
+
 def test_that_the_last_checkpoint_comes_first_after_previews_of_it(project):
     subject = open_subject(project, "run")
     deltas = _deltas(analyse(subject, _job(project), CancelToken()))

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from landscope.contract.deltas import UNKNOWN_LABEL
 from landscope.project.batching.batches import LABEL_KEYS
 
 IGNORED = -100
@@ -66,6 +67,20 @@ def labels_of(value: Any) -> Tensor | None:
     else:
         found = value[1] if isinstance(value, (list, tuple)) and len(value) == 2 else None
     return found if isinstance(found, Tensor) else None
+
+
+def classes_of(value: Any, size: int) -> Tensor | None:
+    """(size,) int64 one class per sample where the labels of a batch are integers, one each; else None.
+
+    A label that counts nowhere (-100) is ``UNKNOWN_LABEL``.
+    """
+    labels = labels_of(value)
+    if labels is None or labels.is_floating_point() or labels.is_complex() or labels.dtype == torch.bool:
+        return None
+    if labels.shape not in ((size,), (size, 1)):
+        return None
+    classes = labels.reshape(size).long()
+    return classes.masked_fill(classes == IGNORED, UNKNOWN_LABEL)
 
 
 def _accepted(model: nn.Module, value: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,168 @@
+"""Rows of layers in their first two directions, against numpy's whole decomposition."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from landscope.contract.deltas import UNKNOWN_LABEL
+from landscope.layers.row_items import leading_items
+from landscope.project.measuring.defaults import classes_of
+from landscope.saturation.covariance import Covariance
+from landscope.saturation.embedding import EMBEDDED_ROWS, KeptRows, LayerRows
+from landscope.saturation.leading import decomposed
+
+
+def _samples(rows, features, seed=0, decay=3.0):
+    generator = torch.Generator().manual_seed(seed)
+    scale = torch.exp(-decay * torch.arange(features) / features)
+    mixing = torch.linalg.qr(torch.randn(features, features, generator=generator)).Q
+    return torch.randn(rows, features, generator=generator) * scale @ mixing + 5.0
+
+
+def _expected(samples, count=2):
+    """(D, count) eigenvectors of the covariance, the largest entry of each positive."""
+    found = np.linalg.eigh(np.cov(samples.double().numpy().T, bias=True))[1][:, ::-1][:, :count]
+    return found * np.sign(found[np.abs(found).argmax(0), range(found.shape[1])])
+
+
+@pytest.mark.parametrize(("rows", "features"), [(400, 5), (900, 130), (60, 150), (130, 700)])
+def test_that_directions_are_the_first_eigenvectors(rows, features):
+    samples = _samples(rows, features)
+    covariance = Covariance(features)
+    covariance.add(samples)
+    spectrum, directions = covariance.decomposed(2)
+    np.testing.assert_allclose(spectrum, covariance.spectrum(), rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(directions.numpy(), _expected(samples), atol=2e-5)
+
+
+def test_that_directions_are_eigenvectors_where_eigenvalues_are_nearly_equal():
+    samples = _samples(400, 300, decay=0.0).double()
+    matrix = torch.cov(samples.t(), correction=0)
+    values, vectors = decomposed(matrix, 2)
+    error = torch.linalg.vector_norm(matrix @ vectors - vectors * values.flip(0)[:2], dim=0)
+    assert (error <= 1e-6 * values[-1]).all()
+    assert torch.allclose(vectors.t() @ vectors, torch.eye(2, dtype=torch.float64), atol=1e-9)
+
+
+def test_that_equal_eigenvalues_have_eigenvectors_too():
+    values, vectors = decomposed(torch.eye(200, dtype=torch.float64), 2)
+    assert torch.allclose(vectors.t() @ vectors, torch.eye(2, dtype=torch.float64), atol=1e-9)
+    assert torch.allclose(values, torch.ones(200, dtype=torch.float64))
+
+
+@pytest.mark.parametrize(("rows", "features"), [(1, 4), (3, 1), (2, 200)])
+def test_that_a_direction_without_variance_places_rows_at_zero(rows, features):
+    samples = _samples(rows, features)
+    covariance, kept = Covariance(features), LayerRows()
+    covariance.add(samples)
+    kept.begin(0, rows, None)
+    kept.take("a", samples, lambda _: torch.arange(rows))
+    placed = kept.of("a").along(covariance.decomposed(2)[1])["embedding"]
+    assert placed.shape == (rows, 2)
+    assert np.abs(placed[:, 1]).max() < 1e-3
+    if rows > 1:
+        centred = samples - samples.mean(0)
+        lengths = torch.linalg.vector_norm(centred, dim=1).numpy()
+        np.testing.assert_allclose(np.abs(placed[:, 0]), lengths, rtol=1e-4)
+
+
+def _passed(samples, batch, labels=None):
+    """One pass in batches, every row an item of its own."""
+    kept = LayerRows()
+    for first in range(0, len(samples), batch):
+        part = samples[first : first + batch]
+        kept.begin(first, len(part), None if labels is None else labels[first : first + batch])
+        kept.take("a", part, lambda given: torch.arange(len(given)))
+    return kept.of("a")
+
+
+def test_that_all_rows_are_kept_where_they_fit():
+    samples = _samples(100, 6)
+    found = _passed(samples, 32, labels=torch.arange(100) % 7).along(torch.eye(6, 2).double())
+    centred = samples - samples.mean(0)
+    np.testing.assert_allclose(found["embedding"], centred[:, :2].numpy(), atol=1e-5)
+    assert found["items"].tolist() == list(range(100))
+    assert found["labels"].tolist() == [k % 7 for k in range(100)]
+
+
+def test_that_a_sample_of_many_rows_is_spread_over_the_whole_pass_and_keeps_its_labels():
+    samples = torch.arange(20_000.0).reshape(-1, 1) * torch.ones(1, 2)
+    found = _passed(samples, 333, labels=torch.arange(20_000) * 3).along(torch.eye(2).double())
+    items = found["items"]
+    assert len(items) == EMBEDDED_ROWS == len(set(items.tolist()))
+    counts = np.histogram(items, bins=4, range=(0, 20_000))[0]
+    assert counts.min() > 80  # 128 are expected, with a standard deviation of 10
+    assert np.array_equal(found["labels"], 3 * items)
+    np.testing.assert_allclose(found["embedding"][:, 0], items - items.mean(), rtol=1e-4, atol=0.1)
+
+
+def test_that_positions_of_a_map_carry_the_label_of_their_picture():
+    pictures = torch.arange(60.0).reshape(-1, 1, 1, 1).expand(60, 3, 5, 4).contiguous()
+    kept = LayerRows()
+    for first in range(0, 60, 25):
+        part = pictures[first : first + 25].movedim(1, -1)
+        kept.begin(first, len(part), 10 * torch.arange(first, first + len(part)))
+        kept.take("conv", part, lambda given: leading_items(given, len(given)))
+    found = kept.of("conv").along(torch.eye(3, 2).double())
+    assert len(found["items"]) == EMBEDDED_ROWS
+    assert np.array_equal(found["labels"], 10 * found["items"])
+    np.testing.assert_allclose(found["embedding"][:, 1], found["items"] - found["items"].mean(), atol=1e-3)
+
+
+def test_that_the_same_rows_are_kept_whatever_they_hold_and_however_they_are_batched():
+    one = _passed(_samples(5_000, 3), 100).items
+    assert np.array_equal(one, _passed(_samples(5_000, 3, seed=1), 64).items)
+
+
+def test_that_every_row_is_as_likely_to_be_kept():
+    hits = np.zeros(50)
+    for seed in range(400):
+        kept = KeptRows(1, seed)
+        kept.limit = 10
+        kept._next = 9
+        kept._advance()
+        held = {}
+        for size in (7, 20, 1, 22):
+            begin = kept._seen
+            held |= {place: begin + row for place, row in kept.draw(size).items()}
+        hits[list(held.values())] += 1
+    assert hits.sum() == 4_000
+    assert hits.min() > 40 and hits.max() < 125  # 80 are expected, with a standard deviation of 8
+
+
+def test_that_rows_that_are_not_finite_have_no_place_and_do_not_disturb_the_others():
+    samples = _samples(40, 3)
+    samples[7, 1], samples[9, 0] = float("nan"), float("inf")
+    covariance = Covariance(3)
+    covariance.add(samples)
+    placed = _passed(samples, 16).along(covariance.decomposed(2)[1])["embedding"]
+    assert np.flatnonzero(np.isnan(placed).any(1)).tolist() == [7, 9]
+    assert np.isfinite(np.delete(placed, [7, 9], axis=0)).all()
+
+
+def test_that_what_items_do_not_tell_is_unknown():
+    kept = LayerRows()
+    kept.begin(0, 4, torch.arange(4))
+    kept.take("a", torch.randn(8, 3), lambda _: None)
+    found = kept.of("a").along(torch.eye(3, 2).double())
+    assert set(found["items"].tolist()) == {-1}
+    assert set(found["labels"].tolist()) == {UNKNOWN_LABEL}
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ((torch.zeros(3, 2), torch.tensor([2, 0, 1])), [2, 0, 1]),
+        ((torch.zeros(3, 2), torch.tensor([[2], [0], [1]], dtype=torch.uint8)), [2, 0, 1]),
+        ({"x": torch.zeros(3, 2), "labels": torch.tensor([-1, 1, -100])}, [-1, 1, UNKNOWN_LABEL]),
+        ((torch.zeros(3, 2), torch.tensor([0.0, 1.0, 2.0])), None),
+        ((torch.zeros(3, 2), torch.zeros(3, 5, dtype=torch.long)), None),
+        ((torch.zeros(3, 2), torch.zeros(3, dtype=torch.bool)), None),
+        (torch.zeros(3, 2), None),
+    ],
+)
+def test_that_classes_are_integers_one_for_each_sample(value, expected):
+    found = classes_of(value, 3)
+    assert (None if found is None else found.tolist()) == expected
