@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+import torch
 from torch import nn
 
 from landscope.contract.deltas import NotObserved
@@ -20,6 +21,7 @@ _SERIES = (nn.Linear, nn.RNNBase, nn.MultiheadAttention)
 _HOLDERS = (nn.ParameterList, nn.ParameterDict)
 _ATTENTION = (nn.MultiheadAttention,)
 _BARE = "It is used in functional code, which has no output that a hook could see."
+_COMPILED = "It runs inside torch.jit, which calls no hooks."
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ def observed_layers(
     chosen = (
         (name, module, _family(module, embeddings) or ("any" if name in named else None))
         for name, module in modules.items()
-        if name not in inside
+        if name not in inside and not isinstance(module, torch.jit.ScriptModule)
     )
     return tuple(
         Layer(
@@ -78,7 +80,7 @@ def observed_layers(
 
 
 def unobservable(model: nn.Module) -> tuple[NotObserved, ...]:
-    """Parts with weights that no hook can see: projections inside attention and functionally used weights."""
+    """Parts with weights that no hook sees: inside attention or torch.jit, and functionally used weights."""
     modules = dict(model.named_modules())
     inner = (
         NotObserved(layer=name, reason=f"It is computed inside {parent}, whose output is observed instead.")
@@ -111,8 +113,15 @@ def _inner_projections(modules: dict[str, nn.Module]) -> dict[str, str]:
 
 
 def _bare_weights(modules: dict[str, nn.Module]) -> Iterator[NotObserved]:
-    """Matrices that a module of the script's own holds itself: only functional code can use them."""
+    """Matrices that a module of the script's own holds itself: only functional code can use them.
+
+    Modules of torch.jit that hold some are told as a whole.
+    """
     for name, module in modules.items():
+        if isinstance(module, torch.jit.ScriptModule):
+            if any(parameter.dim() >= 2 for parameter in module.parameters(recurse=False)):
+                yield NotObserved(layer=name or module.original_name, reason=_COMPILED)
+            continue
         if type(module).__module__.startswith("torch.nn.") and not isinstance(module, _HOLDERS):
             continue
         if _family(module, embeddings=True) is not None:

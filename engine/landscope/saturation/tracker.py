@@ -16,10 +16,13 @@ from landscope.contract.errors import OptionError
 from landscope.contract.intrinsic import IdimRule, check_threshold
 from landscope.layers.resize import check_strategy
 from landscope.layers.samples import ConvMethod, Sampling, TimeseriesMethod
-from landscope.saturation.tracker_layers import LayerFilter, watched_layers
-from landscope.saturation.tracker_options import check_choices, usable_device, writer_for
+from landscope.saturation.tracker_labels import as_labels
+from landscope.saturation.tracker_layers import LayerFilter, roots_of, watched_layers
+from landscope.saturation.tracker_options import check_choices, resume, usable_device, writer_for
 from landscope.saturation.tracker_recording import Mode, Recorded, Recorder, Series, log
-from landscope.saturation.tracker_statistics import SERIES, Value, checked_stats, statistics_of
+from landscope.saturation.tracker_report import FlagLog, LayerReport, report_of
+from landscope.saturation.tracker_statistics import checked_stats
+from landscope.saturation.tracker_unmeasured import hidden_parts, silent_layers
 from landscope.saturation.writers.base import AbstractWriter
 
 
@@ -99,22 +102,21 @@ class SaturationTracker:
         ):
             if count < 1:
                 raise OptionError(f"{name} is {count}; it must be at least 1.")
-        watched = watched_layers(
-            modules,
-            layer_filter=layer_filter,
-            ignored=[ignore_layer_names] if isinstance(ignore_layer_names, str) else ignore_layer_names,
-            include_conv=include_conv,
-            more=layers,
+        ignored = [ignore_layer_names] if isinstance(ignore_layer_names, str) else list(ignore_layer_names)
+        self._watched = watched_layers(
+            modules, layer_filter=layer_filter, ignored=ignored, include_conv=include_conv, more=layers
         )
+        self.layers = {one.layer.name: one.layer.module for one in self._watched}
+        self._hidden = hidden_parts(roots_of(modules), set(self.layers.values()), ignored)
+        self.flags: dict[str, dict[str, tuple[str, ...]]] = {"train": {}, "eval": {}}
+        self._flag_log = FlagLog()
         self._threshold, self._rule, self._nosave = sat_threshold, idim_rule, nosave
         self._layerwise, self._reset, self._average = layerwise_sat, reset_covariance, average_sat
         self._level = _level(verbose)
         self.writer = writer_for(save_to, savefile, writer_args, nosave)
-        if initial_epoch > 0:
-            self.writer.resume_from_saved_state(initial_epoch)
-        self.layers = {one.layer.name: one.layer.module for one in watched}
+        resume(self.writer, initial_epoch)
         self._recorder = Recorder(
-            watched,
+            self._watched,
             Recorded(
                 Sampling(conv_method, timeseries_method),
                 log_interval,
@@ -137,28 +139,39 @@ class SaturationTracker:
         self.close()
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("add_") and "writer" in self.__dict__:
+        """What the tracker lacks, such as an ``add_figure``, is the writer's."""
+        if not name.startswith("_") and "writer" in self.__dict__:
             return getattr(self.writer, name)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     @property
     def not_measured(self) -> dict[str, str]:
-        """The reason for every layer that has no values: it failed, or no forward pass has called it."""
+        """By name, why a part has no values or not all: hidden from hooks, not called, or failed."""
         called = {name for series in self._recorder.series.values() for name in series}
-        silent = {
-            name: "No forward pass has called it as a module yet."
-            for name in self.layers
-            if name not in called
-        }
-        return silent | self._recorder.failed
+        silent = silent_layers(self._watched, called, self._recorder.passes)
+        return self._hidden | silent | self._recorder.failed
+
+    def set_labels(self, targets: Any) -> None:
+        """Say what the items of the batch are that the model is given next, for the rows to be embedded.
+
+        Holds until the next call; None ends it. Rows of a batch of another size have no label.
+
+        Args:
+            targets: (B,) or (B, 1) numbers, such as classes.
+        """
+        try:
+            self._recorder.labels = None if targets is None else as_labels(targets)
+        except (ValueError, TypeError, RuntimeError) as error:  # told, and not raised into the training loop
+            self._recorder.labels = None
+            log.warning("set_labels takes one number per item of the batch: %s.", error)
 
     def add_scalar(self, name: str, value: Any, **kwargs: Any) -> None:
         """Hand a value of your own, such as a loss, to the writer."""
         self._to_writer("add_scalar", name, value, **kwargs)
 
-    def add_scalars(self, prefix: str, value_dict: Mapping[str, Any], sep: str = "_", **kwargs: Any) -> None:
-        """Hand several values to the writer, each named ``prefix + sep + key``."""
-        self._to_writer("add_scalars", prefix, value_dict, sep=sep, **kwargs)
+    def add_scalars(self, prefix: str, value_dict: Mapping[str, Any], **kwargs: Any) -> None:
+        """Hand several values to the writer, each named ``prefix + "_" + key``."""
+        self._to_writer("add_scalars", prefix, value_dict, **kwargs)
 
     def add_saturations(self, save: bool = True) -> None:
         """Report every mode that had a forward pass since the last report, then save."""
@@ -180,6 +193,10 @@ class SaturationTracker:
         """Record again."""
         self._recorder.paused = False
 
+    def is_recording(self) -> bool:
+        """Whether forward passes are recorded now."""
+        return not self._recorder.paused
+
     def close(self) -> None:
         """Take all hooks away and close the writer; a second call does nothing."""
         if self._detach.alive:
@@ -187,41 +204,31 @@ class SaturationTracker:
             self._to_writer("close")
 
     def _report(self, mode: Mode) -> None:
-        saturations = []
-        for name, series in self._recorder.series[mode].items():
-            values = self._values(name, series)
-            if not values:
-                continue
-            saturations.append(float(values["lsat"]))
+        reports = {name: self._of(mode, name, series) for name, series in self._recorder.series[mode].items()}
+        found = {name: report for name, report in reports.items() if report is not None}
+        if found:
+            self.flags[mode] = {name: tuple(report.flags) for name, report in found.items()}
+        for name, report in found.items():
+            self._flag_log.tell(mode, name, report.flags)
+            self._say(f"{mode} {name}: saturation {report.lsat:.3f}")
             if self._layerwise:
-                self._write_layer(mode, name, series, values)
-        if self._average and saturations:
-            known = [value for value in saturations if not np.isnan(value)]
+                self._write(mode, name, report)
+        if self._average and found:
+            known = [report.lsat for report in found.values() if not np.isnan(report.lsat)]
             self.add_scalar(f"average-{mode}-sat", float(np.mean(known)) if known else float("nan"))
         self._recorder.reset(mode, self._reset)
 
-    def _values(self, name: str, series: Series) -> dict[str, Value]:
-        if not series.fresh or series.covariance is None:
-            return {}
+    def _of(self, mode: Mode, name: str, series: Series) -> LayerReport | None:
         try:
-            wanted = tuple(dict.fromkeys((*self.stats, "lsat")))
-            return statistics_of(series.covariance, wanted, self._threshold, self._rule, series.rows)
+            return report_of(mode, name, series, self.stats, self._threshold, self._rule)
         except Exception:  # a report must not end the training that it reports on
             log.exception("The statistics of %s cannot be computed.", name)
-            return {}
+            return None
 
-    def _write_layer(self, mode: Mode, name: str, series: Series, values: dict[str, Value]) -> None:
-        for stat in self.stats:
-            if stat in values:
-                size = (
-                    {"dimension": series.covariance.dimension}
-                    if stat == "spectrum" and series.covariance
-                    else {}
-                )
-                self.add_scalar(f"{mode}-{SERIES[stat]}_{name}", values[stat], **size)
-        if series.covariance is not None and series.covariance.nonfinite:
-            log.warning("%s %s: %d rows held NaN or inf.", mode, name, series.covariance.nonfinite)
-        self._say(f"{mode} {name}: saturation {values['lsat']:.3f}")
+    def _write(self, mode: Mode, name: str, report: LayerReport) -> None:
+        size = {"dimension": report.dimension} if "spectrum" in self.stats else {}
+        self._to_writer("add_flags", mode, name, tuple(report.flags))
+        self._to_writer("add_scalars", "", report.values, sample_value_dict=report.samples, **size)
 
     def _to_writer(self, method: str, *args: Any, **kwargs: Any) -> None:
         try:
@@ -238,7 +245,7 @@ def _level(verbose: bool | int) -> int | None:
     """The level to tell things at, made visible if nobody has set up logging."""
     if not verbose:
         return None
-    level = logging.INFO if verbose is True else int(verbose)
+    level = max(logging.INFO, int(verbose)) if int(verbose) < logging.DEBUG else int(verbose)
     if not log.isEnabledFor(level):
         log.setLevel(level)
     if not log.hasHandlers():

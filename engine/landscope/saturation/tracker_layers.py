@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from torch import nn
@@ -35,15 +35,14 @@ def watched_layers(
     """The layers to watch, each once, in the order of ``modules``.
 
     Conv2d, Linear and LSTM, and those in ``more`` (classes, or names as in ``named_modules()``). A name here
-    joins the parts by dashes (``block-0-fc``); a bare layer of a list goes by its class. ``ignored`` may be
-    written with dashes or dots.
+    joins the parts by dashes (``block-0-fc``); a bare layer goes by its class, in a list by its place there
+    too (``Module-0-Linear``). ``ignored`` may be written with dashes or dots.
 
     Raises:
         OptionError: ``modules`` are no modules, or a name in ``more`` is no module of any of them.
     """
-    roots = [modules] if isinstance(modules, nn.Module) else list(modules)
-    if not all(isinstance(root, nn.Module) for root in roots):
-        raise OptionError("modules must be a torch.nn.Module or a list of them.")
+    roots = roots_of(modules)
+    bare = "" if isinstance(modules, nn.Module) else "Module-{}-"
     wanted = _wanted_names(roots, more)
     kinds = (
         *(_DEFAULT if include_conv else _DEFAULT[1:]),
@@ -51,11 +50,11 @@ def watched_layers(
     )
     found: dict[str, Watched] = {}
     seen: set[int] = set()
-    for root in roots:
+    for place, root in enumerate(roots):
         for layer in _chosen(root, kinds, wanted):
             if id(layer.module) not in seen:
                 seen.add(id(layer.module))
-                name = _free_name(layer.name.replace(".", "-") or layer.kind, found)
+                name = _free_name(layer.name.replace(".", "-") or bare.format(place) + layer.kind, found)
                 found[name] = Watched(replace(layer, name=name), root)
     unwanted = {name.replace(".", "-") for name in ignored}
     kept = {name: one for name, one in found.items() if name not in unwanted}
@@ -63,6 +62,20 @@ def watched_layers(
         passed = layer_filter({name: one.layer.module for name, one in kept.items()})
         kept = {name: one for name, one in kept.items() if name in passed}
     return tuple(kept.values())
+
+
+def roots_of(modules: nn.Module | Sequence[nn.Module]) -> list[nn.Module]:
+    """The modules that were given, as a list.
+
+    Raises:
+        OptionError: they are no modules.
+    """
+    if isinstance(modules, nn.Module):
+        return [modules]
+    roots = list(modules) if isinstance(modules, Iterable) else [modules]
+    if not all(isinstance(root, nn.Module) for root in roots):
+        raise OptionError("modules must be a torch.nn.Module or a list of them.")
+    return roots
 
 
 def _wanted_names(roots: Sequence[nn.Module], more: Collection[str | type[nn.Module]]) -> set[str]:

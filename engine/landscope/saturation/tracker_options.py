@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
@@ -14,6 +15,8 @@ from landscope.saturation.writers.base import AbstractWriter
 from landscope.saturation.writers.registry import make_writer
 
 _WRITE_NO_FILES = ("print",)
+
+log = logging.getLogger("landscope.saturation")
 
 
 def check_choices(conv_method: str, timeseries_method: str, idim_rule: str) -> None:
@@ -49,6 +52,19 @@ def usable_device(device: str | torch.device) -> torch.device | None:
     kind = getattr(torch, wanted.type, None)
     there = kind is not None and kind.is_available() and (wanted.index or 0) < kind.device_count()
     return wanted if there else None
+
+
+def resume(writer: AbstractWriter, initial_epoch: int) -> None:
+    """Let the writer go on at ``initial_epoch``, if that is above 0; one that cannot is told in the log.
+
+    Raises:
+        StatisticsFileError: what is there is no file of statistics.
+    """
+    if initial_epoch > 0:
+        try:
+            writer.resume_from_saved_state(initial_epoch)
+        except NotImplementedError:
+            log.warning("%s cannot go on from an earlier training and starts anew.", type(writer).__name__)
 
 
 def writer_for(

@@ -12,56 +12,46 @@ from landscope.contract.errors import OptionError
 from landscope.contract.intrinsic import IdimRule, intrinsic_dimension
 from landscope.saturation.covariance import STORED_ROWS, Covariance
 from landscope.saturation.precision import wide
-from landscope.saturation.spectra import SPECTRUM
+from landscope.saturation.series_names import SERIES
 from landscope.saturation.statistics import effective_rank, participation_ratio
 from landscope.saturation.stored_rows import StoredRows
 from landscope.saturation.tracker_labels import without_labels
 
 Value = float | int | NDArray[np.float64]
 
-SERIES = {
-    "lsat": "saturation",
-    "idim": "intrinsic-dimensionality",
-    "cov": "covariance-matrix",
-    "det": "covariance-determinant",
-    "trc": "covariance-trace",
-    "dtrc": "diagonal-trace",
-    "embed": "embedded-samples",
-    "spectrum": SPECTRUM.strip("-_"),
-    "logdet": "covariance-log-determinant",
-    "participation_ratio": "participation-ratio",
-    "effective_rank": "effective-rank",
-}
-"""What a statistic is called in the names that writers are given (``train-saturation_fc1``)."""
-
 
 def checked_stats(stats: str | Sequence[str]) -> tuple[str, ...]:
-    """The statistics asked for, each once.
+    """The statistics asked for, each once; ``lsat_train`` and ``lsat_eval`` mean ``lsat``, for both modes.
 
     Raises:
         OptionError: one of them is unknown.
     """
-    asked = [stats] if isinstance(stats, str) else list(stats)
+    asked = [_base(stat) for stat in ([stats] if isinstance(stats, str) else stats)]
     for stat in asked:
         if stat not in SERIES:
             raise OptionError(f"stats holds {stat!r}, which is none of {', '.join(SERIES)}.")
     return tuple(dict.fromkeys(asked))
 
 
+def _base(stat: str) -> str:
+    return stat if stat in SERIES else stat.removesuffix("_train").removesuffix("_eval")
+
+
 def statistics_of(
     covariance: Covariance,
+    spectrum: NDArray[np.float64],
     stats: Sequence[str],
     threshold: float,
     rule: IdimRule = "smallest_k",
     rows: StoredRows | None = None,
 ) -> dict[str, Value]:
-    """The values of ``stats``; NaN where no row was finite. ``rows``: those to embed.
+    """The values of ``stats`` from the covariance and its spectrum; NaN where no row was finite.
 
+    ``rows``: those to embed.
     ``cov`` is left out for more than 4,096 features, whose matrix would not fit, and ``embed`` without rows.
     """
     if not covariance.samples:
         return {stat: float("nan") for stat in stats if stat not in ("cov", "embed", "spectrum")}
-    spectrum = covariance.spectrum()
     scalars: dict[str, Callable[[], Value]] = {
         "idim": lambda: intrinsic_dimension(spectrum, threshold, rule),
         "lsat": lambda: intrinsic_dimension(spectrum, threshold, rule) / covariance.dimension,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 
@@ -27,10 +27,33 @@ class AbstractWriter(ABC):
                 layer, beside a spectrum that is shorter.
         """
 
-    def add_scalars(self, prefix: str, value_dict: Mapping[str, Any], sep: str = "_", **kwargs: Any) -> None:
-        """Take several values: each is the series ``prefix + sep + key``."""
-        for key, value in value_dict.items():
-            self.add_scalar(prefix + sep + key, value, **kwargs)
+    def add_scalars(
+        self,
+        prefix: str,
+        value_dict: Mapping[str, Any],
+        sample_value_dict: Mapping[str, Any] | None = None,
+        sep: str = "_",
+        **kwargs: Any,
+    ) -> None:
+        """Take several values: each is the series ``prefix + sep + key``, or ``key`` without a prefix.
+
+        A tracker hands over all values of a layer at once.
+
+        Args:
+            prefix, sep: see above.
+            value_dict: numbers and arrays. sample_value_dict: embedded samples and their labels.
+            kwargs: as of ``add_scalar``.
+        """
+        for key, value in {**value_dict, **(sample_value_dict or {})}.items():
+            self.add_scalar(prefix + sep + key if prefix else key, value, **kwargs)
+
+    def add_flags(self, mode: str, layer: str, flags: Sequence[str]) -> None:  # noqa: B027  most show none
+        """Take what keeps the values of a layer, which come next, from being trusted.
+
+        Args:
+            mode: ``train`` or ``eval``. layer: its name.
+            flags: of ``dead too_few_samples nonfinite sampled``; empty when all is well.
+        """
 
     @abstractmethod
     def save(self) -> None:

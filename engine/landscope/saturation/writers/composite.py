@@ -25,9 +25,13 @@ class CompositWriter(AbstractWriter):
         """Hand one value to each."""
         self._each(lambda writer: writer.add_scalar(name, value, **kwargs))
 
-    def add_scalars(self, prefix: str, value_dict: Mapping[str, Any], sep: str = "_", **kwargs: Any) -> None:
+    def add_scalars(self, prefix: str, value_dict: Mapping[str, Any], *more: Any, **kwargs: Any) -> None:
         """Hand several values to each."""
-        self._each(lambda writer: writer.add_scalars(prefix, value_dict, sep=sep, **kwargs))
+        self._each(lambda writer: writer.add_scalars(prefix, value_dict, *more, **kwargs))
+
+    def add_flags(self, mode: str, layer: str, flags: Sequence[str]) -> None:
+        """Hand the flags of a layer to each."""
+        self._each(lambda writer: writer.add_flags(mode, layer, flags))
 
     def save(self) -> None:
         """Let each store what it has."""

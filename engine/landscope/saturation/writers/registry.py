@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from landscope.contract.errors import OptionError
@@ -20,7 +20,12 @@ WRITERS: dict[str, type[AbstractWriter]] = {
     "tensorboard": TensorBoardWriter,
     "print": PrintWriter,
     "npy": NPYWriter,
+    "tb": TensorBoardWriter,
+    "plotcsv": CSVandPlottingWriter,
+    "csvplot": CSVandPlottingWriter,
+    "csvplotting": CSVandPlottingWriter,
 }
+"""By the names of the original, which has several for some."""
 
 Named = str | AbstractWriter
 Arguments = Mapping[str, Any]
@@ -42,7 +47,7 @@ def make_writer(
         OptionError: no writer has that name, or it needs what is not installed, or the arguments are not one
             per writer.
     """
-    if isinstance(save_to, str | AbstractWriter):
+    if not isinstance(save_to, Iterable) or isinstance(save_to, str | AbstractWriter):
         return _one(save_to, savefile, _each(writer_args, 1)[0])
     arguments = _each(writer_args, len(save_to))
     return CompositWriter(
@@ -61,7 +66,7 @@ def _each(given: Arguments | Sequence[Arguments | None] | None, count: int) -> l
 def _one(named: Named, savefile: str, arguments: Arguments) -> AbstractWriter:
     if isinstance(named, AbstractWriter):
         return named
-    if named not in WRITERS:
+    if not isinstance(named, str) or named not in WRITERS:
         known = ", ".join(WRITERS)
         raise OptionError(
             f"There is no writer called {named!r}; save_to takes {known}, or a writer of yours."

@@ -1,0 +1,79 @@
+"""What a tracker tells of one layer after a report: values, flags, and the sentences of the flags."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from landscope.contract.intrinsic import IdimRule
+from landscope.saturation.covariance import Covariance
+from landscope.saturation.series_names import LABELS, series_name
+from landscope.saturation.statistics import ENOUGH_SAMPLES, flags_of
+from landscope.saturation.tracker_labels import without_labels
+from landscope.saturation.tracker_recording import Mode, Series, log
+from landscope.saturation.tracker_statistics import Value, statistics_of
+
+
+@dataclass(frozen=True)
+class LayerReport:
+    """One layer in one mode.
+
+    Attributes:
+        lsat: its saturation. values: by the names that writers are given. samples: likewise, those that are
+        embedded and their labels. flags: what keeps the values from being trusted, with the sentence of each.
+    """
+
+    dimension: int
+    lsat: float
+    values: dict[str, Value]
+    samples: dict[str, Value]
+    flags: dict[str, str]
+
+
+def report_of(
+    mode: Mode, name: str, series: Series, stats: Sequence[str], threshold: float, rule: IdimRule
+) -> LayerReport | None:
+    """The report of what came since the last one; None where nothing came."""
+    covariance = series.covariance
+    if not series.fresh or covariance is None:
+        return None
+    spectrum = covariance.spectrum()
+    wanted = tuple(dict.fromkeys((*stats, "lsat")))
+    found = statistics_of(covariance, spectrum, wanted, threshold, rule, series.rows)
+    values = {series_name(mode, stat, name): found[stat] for stat in stats if stat in found}
+    samples = {key: values.pop(key) for key in [series_name(mode, "embed", name)] if key in values}
+    if samples and series.rows is not None:
+        labels = without_labels(series.rows.rows())[1].cpu().numpy()
+        if not np.isnan(labels).all():
+            samples[series_name(mode, "embed", name) + LABELS] = labels
+    flags = {flag: _sentence(flag, covariance) for flag in flags_of(covariance, spectrum)}
+    return LayerReport(covariance.dimension, float(found["lsat"]), values, samples, flags)
+
+
+class FlagLog:
+    """Tells each flag of each layer once."""
+
+    def __init__(self) -> None:
+        self._told: set[tuple[str, str]] = set()
+
+    def tell(self, mode: Mode, name: str, flags: dict[str, str]) -> None:
+        """Log the sentences of the flags that are new for the layer ``name``."""
+        new = {flag: told for flag, told in flags.items() if (name, flag) not in self._told}
+        self._told.update((name, flag) for flag in new)
+        if new:
+            log.warning("%s %s: %s.", mode, name, "; ".join(new.values()))
+
+
+def _sentence(flag: str, covariance: Covariance) -> str:
+    rows, features = covariance.samples, covariance.dimension
+    return {
+        "dead": f"its outputs are the same in all {rows} rows",
+        "too_few_samples": (
+            f"{rows} rows are too few to trust the values of {features} features, "
+            f"{ENOUGH_SAMPLES * features} would do"
+        ),
+        "nonfinite": f"{covariance.nonfinite} rows held NaN or inf and were left out",
+        "sampled": f"its values rest on {rows} rows drawn at random",
+    }[flag]
