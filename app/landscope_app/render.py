@@ -140,6 +140,7 @@ class _Rendering:
     def _run_charts(self) -> Iterator[tuple[str, Chart]]:
         from landscope_app.plots.distance_chart import distance_chart
         from landscope_app.plots.loss_chart import loss_chart
+        from landscope_app.plots.samples_chart import samples_chart
         from landscope_app.plots.saturation_chart import saturation_chart
         from landscope_app.plots.saturation_map import saturation_map
         from landscope_app.plots.spectrum_chart import spectrum_chart
@@ -164,6 +165,10 @@ class _Rendering:
             for name, chart in curves.items():
                 if chart.series:
                     yield f"{name}-{_plain(run)}", chart
+            if layer:
+                samples = samples_chart(session, run, last, layer)
+                if not samples.empty:
+                    yield f"samples-{_plain(run)}", samples
 
     def _last(self, run: str) -> str:
         """The checkpoint marked in pictures of a run: the session's own, else the last one."""

@@ -99,7 +99,21 @@ def _layer(name: str, k: int, stage: int) -> d.LayerSaturation:
         spectrum=np.geomspace(1, 1e-3, width),
         nonfinite=12 if k == 7 else 0,
         flags=flags,
+        **_embedded(k, stage, 200 if name == "head" else 512),
     )
+
+
+def _embedded(k: int, stage: int, count: int) -> dict[str, np.ndarray]:  # type: ignore[type-arg]
+    """Ten classes that move apart in training; eigenvectors point the other way at every second stage."""
+    random = np.random.default_rng(k)
+    labels = random.integers(0, 10, count)
+    angle = 2 * np.pi * labels / 10
+    centres = (0.2 + 0.3 * stage) * np.column_stack([2 * np.cos(angle), np.sin(angle)])
+    points = (centres + random.normal(0, 0.25, (count, 2))) * (-1.0 if stage % 2 else 1.0)
+    if k == 7:
+        points[3] = np.nan
+    items = np.sort(random.integers(0, 1437, count))
+    return {"embedding": points.astype(np.float32), "labels": labels, "items": items}
 
 
 def distances(run: str) -> Iterator[d.AnyDelta]:

@@ -68,7 +68,7 @@ def _add_legend(axes: Any, right: Any, chart: CurveChart, theme: Theme, scale: f
     if len(chart.series) < 2 or all(s.shade is not None for s in chart.series):
         axes.set_title(chart.title)
         if len(chart.series) >= 2:
-            _add_ramp(axes, chart, theme, scale)
+            add_ramp(axes, (chart.series[0].name, chart.series[-1].name), theme, scale)
         return
     handles, labels = axes.get_legend_handles_labels()
     if right is not None:
@@ -89,14 +89,14 @@ def _add_legend(axes: Any, right: Any, chart: CurveChart, theme: Theme, scale: f
     axes.set_title(chart.title, pad=points(14 + 18 * rows, scale))
 
 
-def _add_ramp(axes: Any, chart: CurveChart, theme: Theme, scale: float) -> None:
-    """A colour ramp from the first to the last series, right of the plot."""
+def add_ramp(axes: Any, ends: tuple[str, str], theme: Theme, scale: float) -> None:
+    """A colour ramp right of the plot, with what its two ends stand for."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import ListedColormap
 
     low, high = (0.30, 0.98) if theme.is_dark else (0.04, 0.80)
     table = colour_table("viridis")[round(255 * low) : round(255 * high)] / 255
     bar = axes.figure.colorbar(ScalarMappable(cmap=ListedColormap(table)), ax=axes, aspect=30, pad=0.02)
-    bar.set_ticks([0, 1], labels=[chart.series[0].name, chart.series[-1].name])
+    bar.set_ticks([0, 1], labels=list(ends))
     bar.outline.set_visible(False)
     bar.ax.tick_params(length=0, labelsize=points(11, scale), labelcolor=theme.text)

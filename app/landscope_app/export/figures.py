@@ -16,8 +16,9 @@ from landscope_app.export.draw_bars import draw_bars
 from landscope_app.export.draw_curves import draw_curves
 from landscope_app.export.draw_field import draw_field
 from landscope_app.export.draw_map import draw_map
+from landscope_app.export.draw_points import draw_points
 from landscope_app.export.figure_style import DPI, settings, text_scale
-from landscope_app.plots.charts import BarChart, Chart, CurveChart, FieldChart, MapChart
+from landscope_app.plots.charts import BarChart, Chart, CurveChart, FieldChart, MapChart, PointsChart
 from landscope_app.theme.colors import Theme
 
 if TYPE_CHECKING:
@@ -112,6 +113,8 @@ def _draw(axes: Any, chart: Chart, theme: Theme, scale: float) -> None:
         draw_curves(axes, chart, theme, scale)
     elif isinstance(chart, MapChart):
         draw_map(axes, chart, theme, scale)
+    elif isinstance(chart, PointsChart):
+        draw_points(axes, chart, theme, scale)
     else:
         assert isinstance(chart, FieldChart)
         draw_field(axes, chart, theme, scale)

@@ -155,5 +155,33 @@ class MapChart:
     empty: str = ""
 
 
-Chart = BarChart | CurveChart | FieldChart | MapChart
+@dataclass(frozen=True)
+class PointsChart:
+    """Points in a plane, each of one group.
+
+    Attributes:
+        points: (m, 2), NaN where a point has no place. group: (m,) index into ``groups``.
+        groups: names and colours (position in the theme's series, or a shade), as a legend shows them.
+        texts: m texts, one for each point, told when it is pointed at.
+        limits: (lowest, highest) of x and of y.
+        note: what the points are. empty: sentence shown when there is no point.
+    """
+
+    title: str
+    axis_titles: tuple[str, str] = ("", "")
+    points: NDArray[np.floating] = field(default_factory=lambda: np.empty((0, 2)))
+    group: NDArray[np.integer] = field(default_factory=lambda: np.empty(0, int))
+    groups: tuple[Series, ...] = ()
+    texts: tuple[str, ...] = ()
+    limits: tuple[tuple[float, float], tuple[float, float]] = ((0.0, 1.0), (0.0, 1.0))
+    note: str = ""
+    empty: str = ""
+
+    @property
+    def listed(self) -> tuple[Series, ...]:
+        """The groups of a legend: only those on the ramp, if there is one, so that it is drawn as a ramp."""
+        return tuple(group for group in self.groups if group.shade is not None) or self.groups
+
+
+Chart = BarChart | CurveChart | FieldChart | MapChart | PointsChart
 PictureTheme = Literal["dark", "light", "print"]

@@ -112,16 +112,19 @@ class Legend(QWidget):
 
     def _paint_name(self, painter: QPainter, place: QRectF, series: Series) -> None:
         off = series.legend in self._hidden
-        style = Qt.PenStyle.DashLine if series.dashed else Qt.PenStyle.SolidLine
         colour = QColor(self._theme.border if off else series_colour(series, self._theme))
-        painter.setPen(QPen(colour, 2, style, Qt.PenCapStyle.FlatCap))
-        middle = place.center().y()
-        painter.drawLine(QPointF(place.left() + 1, middle), QPointF(place.left() + SAMPLE, middle))
+        self._paint_sample(painter, place, series, colour)
         font = painter.font()
         font.setStrikeOut(off)
         painter.setFont(font)
         painter.setPen(QColor(self._theme.muted if off else self._theme.text))
         painter.drawText(place.adjusted(SAMPLE + 6, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, series.legend)
+
+    def _paint_sample(self, painter: QPainter, place: QRectF, series: Series, colour: QColor) -> None:
+        style = Qt.PenStyle.DashLine if series.dashed else Qt.PenStyle.SolidLine
+        painter.setPen(QPen(colour, 2, style, Qt.PenCapStyle.FlatCap))
+        middle = place.center().y()
+        painter.drawLine(QPointF(place.left() + 1, middle), QPointF(place.left() + SAMPLE, middle))
 
     def _paint_ramp(self, painter: QPainter) -> None:
         metrics = QFontMetricsF(self._font())

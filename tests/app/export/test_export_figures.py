@@ -13,6 +13,7 @@ from landscope_app.plots.charts import Chart
 from landscope_app.plots.distance_chart import distance_chart
 from landscope_app.plots.landscape_chart import field_chart, line_chart
 from landscope_app.plots.loss_chart import loss_chart
+from landscope_app.plots.samples_chart import samples_chart
 from landscope_app.plots.saturation_chart import saturation_chart
 from landscope_app.plots.saturation_map import saturation_map
 from landscope_app.plots.spectrum_chart import spectrum_chart
@@ -29,6 +30,7 @@ def charts() -> dict[str, Chart]:
     return {
         "saturation": saturation_chart(session, RUN, names()[3]),
         "spectrum": spectrum_chart(session, RUN, names()[3], LAYERS[0], threshold=0.9),
+        "samples": samples_chart(session, RUN, names()[3], LAYERS[0]),
         "map": saturation_map(session, RUN),
         "losses": loss_chart(session, RUN, names()[3]),
         "distance": distance_chart(session, RUN, per_layer=True),
@@ -37,7 +39,9 @@ def charts() -> dict[str, Chart]:
     }
 
 
-@pytest.mark.parametrize("name", ["saturation", "spectrum", "map", "losses", "distance", "line", "plane"])
+@pytest.mark.parametrize(
+    "name", ["saturation", "spectrum", "samples", "map", "losses", "distance", "line", "plane"]
+)
 def test_that_every_chart_can_be_a_png_of_exactly_the_size_asked(
     charts: dict[str, Chart], name: str, tmp_path: Path
 ) -> None:

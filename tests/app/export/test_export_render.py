@@ -30,7 +30,7 @@ def _flat_names(kind: str) -> set[str]:
     return names | {f"contour-{RUN}-{plane}.{kind}" for plane in ("trajectory", "random")}
 
 
-def test_that_the_spectrum_of_the_selected_layer_is_drawn_at_its_threshold(
+def test_that_spectrum_and_samples_of_the_selected_layer_are_drawn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = fake_session((RUN,))
@@ -44,6 +44,7 @@ def test_that_the_spectrum_of_the_selected_layer_is_drawn_at_its_threshold(
     monkeypatch.setattr(render._Rendering, "_surfaces", lambda _: ())
     assert render.main([str(tmp_path / "one.h5"), "-o", str(tmp_path / "out")]) == 0
     assert drawn[f"spectrum-{RUN}"].level == 0.9
+    assert len(drawn[f"samples-{RUN}"].points) == 512
     assert "90 % of the variance" in drawn[f"saturation-{RUN}"].note
 
 
