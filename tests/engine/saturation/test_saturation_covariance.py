@@ -7,7 +7,8 @@ import torch
 from landscope.contract.errors import OptionError
 from landscope.contract.intrinsic import intrinsic_dimension
 from landscope.layers.kinds import Layer
-from landscope.saturation import covariance as module
+from landscope.saturation import moments as module
+from landscope.saturation import shifted_blocks as blocks
 from landscope.saturation.covariance import Covariance
 from landscope.saturation.layer_covariances import LayerCovariances
 from landscope.saturation.statistics import (
@@ -89,6 +90,54 @@ def test_that_fewer_rows_than_features_give_as_many_eigenvalues_as_rows(count):
     assert spectrum[-1] < 1e-12 * spectrum[0]  # the mean takes one dimension
     centred = rows.double() - rows.double().mean(0)
     np.testing.assert_allclose(found.matrix(), (centred.T @ centred / count).numpy(), atol=1e-6)
+
+
+@pytest.mark.parametrize("sizes", [[1, 1023, 1, 2000, 3], [5000, 7, 1024], [700, 700, 700]])
+@pytest.mark.parametrize("block", [1 << 10, 1 << 20])
+def test_that_neither_batch_sizes_nor_blocks_change_the_covariance(monkeypatch, sizes, block):
+    monkeypatch.setattr(blocks, "_ELEMENTS", block)
+    rows = _random(sum(sizes), 6) + 3
+    found = Covariance(6)
+    for part in rows.split(sizes):
+        found.add(part)
+    assert found.samples == sum(sizes)
+    centred = rows.double() - rows.double().mean(0)
+    np.testing.assert_allclose(found.matrix(), (centred.T @ centred / len(rows)).numpy(), atol=1e-6)
+
+
+def test_that_maps_larger_than_a_block_and_of_changing_sizes_and_layouts_are_summed(monkeypatch):
+    monkeypatch.setattr(blocks, "_ELEMENTS", 1 << 10)
+    found, seen = Covariance(4), []
+    for items, height, width in ((3, 4, 5), (2, 40, 30), (7, 2, 2), (1, 64, 64), (5, 4, 5)):
+        for memory in (torch.contiguous_format, torch.channels_last):
+            maps = _random(items, 4, height, width, seed=height).to(memory_format=memory).movedim(1, -1)
+            found.add(maps)
+            seen.append(maps.reshape(-1, 4))
+    assert found.samples == sum(map(len, seen))
+    _assert_spectrum(found.spectrum(), _exact(torch.cat(seen)))
+
+
+def test_that_reading_in_between_changes_nothing():
+    rows = _random(900, 40)
+    found = Covariance(40)
+    for part in rows.split(17):
+        found.add(part)
+        assert found.samples <= 900
+    _assert_spectrum(found.spectrum(), _exact(rows))
+
+
+def test_that_blocks_may_be_absorbed_later_and_their_memory_is_used_again():
+    rows = _random(9 * 1024, 8)
+    found, waiting, memory = Covariance(8), [], set()
+    for part in rows.split(1024):
+        waiting += found.blocks(part)
+        memory |= {block.memory.data_ptr() for block in waiting}
+        if len(waiting) == 3:
+            for block in waiting:
+                found.absorb(block)
+            waiting.clear()
+    _assert_spectrum(found.spectrum(), _exact(rows))
+    assert len(memory) == 3
 
 
 def test_that_rows_that_are_not_finite_are_counted_and_left_out():
