@@ -192,7 +192,7 @@ def _add_new_script(parser: argparse.ArgumentParser) -> None:
 def _add_saturation(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="{rethreshold,compare}")
     verb = actions.add_parser("rethreshold", help="idim and lsat of every layer and epoch at a threshold")
-    verb.add_argument("path", type=Path, help="what a writer left: NAME.csv, NAME.spectra.npz or a folder")
+    verb.add_argument("path", type=Path, help="what a writer left, NAME.csv or a folder, or a session (.h5)")
     verb.add_argument("--threshold", type=float, required=True, help="share of the variance, such as 0.99")
     verb.add_argument(
         "--idim-rule",

@@ -5,19 +5,22 @@ from __future__ import annotations
 import argparse
 import csv
 import io
-from dataclasses import astuple, fields
+from dataclasses import fields
 
 from landscope.saturation.rethreshold import LayerAtThreshold, read_spectra, rethreshold
 from landscope.saturation.writers.stored import StoredFile
 
 
 def saturation(options: argparse.Namespace) -> int:
-    """Print or write one line per epoch, mode and layer; returns the exit code."""
+    """Print or write one line per epoch or checkpoint, mode and layer; returns the exit code."""
     found = rethreshold(read_spectra(options.path), options.threshold, options.idim_rule)
     text = io.StringIO()
     table = csv.writer(text, delimiter=";", lineterminator="\n")
-    table.writerow([field.name for field in fields(LayerAtThreshold)])
-    table.writerows(astuple(one) for one in found)
+    of_session = any(one.checkpoint for one in found)
+    left_out = ("epoch",) if of_session else ("run", "checkpoint")
+    columns = [field.name for field in fields(LayerAtThreshold) if field.name not in left_out]
+    table.writerow(columns)
+    table.writerows([getattr(one, column) for column in columns] for one in found)
     if options.output is None:
         print(text.getvalue(), end="")
     else:

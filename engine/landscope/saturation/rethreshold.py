@@ -13,15 +13,21 @@ from landscope.contract.errors import StatisticsFileError
 from landscope.contract.intrinsic import IdimRule, intrinsic_dimension
 from landscope.saturation.npy_file import read_npy
 from landscope.saturation.series_folder import files_of
-from landscope.saturation.spectra import ENDING, SPECTRUM, Spectrum, read_spectra_file, spectrum_of
+from landscope.saturation.session_spectra import SESSION, spectra_of_session
+from landscope.saturation.spectra import ENDING, EPOCH, SPECTRUM, Spectrum, read_spectra_file, spectrum_of
 
 COVARIANCE = "-covariance-matrix_"
 
 
 @dataclass(frozen=True)
 class LayerAtThreshold:
-    """One layer in one mode at one epoch; ``lsat`` is idim / dimension, NaN if nothing was measured."""
+    """One layer in one mode at one epoch; ``lsat`` is idim / dimension, NaN if nothing was measured.
 
+    ``run`` and ``checkpoint`` are empty but for sessions, where ``epoch`` counts the checkpoints.
+    """
+
+    run: str
+    checkpoint: str
     epoch: int
     mode: str
     layer: str
@@ -38,7 +44,9 @@ def rethreshold(
     Raises:
         OptionError: not 0 < threshold ≤ 1.
     """
-    return [_at(spectrum, threshold, rule) for spectrum in sorted(spectra, key=lambda one: one.epoch)]
+    return [
+        _at(spectrum, threshold, rule) for spectrum in sorted(spectra, key=lambda one: (one.run, one.epoch))
+    ]
 
 
 def _at(spectrum: Spectrum, threshold: float, rule: IdimRule) -> LayerAtThreshold:
@@ -46,23 +54,33 @@ def _at(spectrum: Spectrum, threshold: float, rule: IdimRule) -> LayerAtThreshol
     known = spectrum.dimension > 0 and len(spectrum.values) > 0 and bool(np.isfinite(spectrum.values).all())
     lsat = idim / spectrum.dimension if known else float("nan")
     return LayerAtThreshold(
-        spectrum.epoch, spectrum.mode, spectrum.layer, spectrum.dimension, idim if known else 0, lsat
+        run=spectrum.run,
+        checkpoint=spectrum.checkpoint,
+        epoch=spectrum.epoch,
+        mode=spectrum.mode,
+        layer=spectrum.layer,
+        dimension=spectrum.dimension,
+        idim=idim if known else 0,
+        lsat=lsat,
     )
 
 
 def read_spectra(path: Path) -> list[Spectrum]:
     """The spectra that belong to what a writer left at ``path``.
 
-    ``path`` is a file of spectra, the table beside it, or a folder of the npy writer; in folders that delve
-    wrote, the spectra are those of the covariances.
+    ``path`` is a table, the folder of spectra beside it or a file of that, a folder of the npy writer, or a
+    session; in folders that delve wrote, the spectra are those of the covariances.
 
     Raises:
         StatisticsFileError: there are no spectra, or a file cannot be read.
+        SessionError: the session cannot be read.
     """
     if not path.exists():
         raise StatisticsFileError(f"There is nothing at {path}; give the table, the spectra or the folder.")
-    if path.is_dir():
-        found = list(_of_folder(path))
+    if path.suffix == SESSION:
+        found = spectra_of_session(path)
+    elif path.is_dir():
+        found = _of_spectra(path) or list(_of_arrays(path))
     elif path.suffix == ".csv":
         found = _beside(path)
     else:
@@ -76,15 +94,20 @@ def read_spectra(path: Path) -> list[Spectrum]:
 
 def _beside(table: Path) -> list[Spectrum]:
     path = table.with_name(table.stem + ENDING)
-    if not path.exists():
+    found = _of_spectra(path)
+    if not found:
         raise StatisticsFileError(
             f"Beside {table} there are no spectra ({path.name}), and its values hold for one threshold only; "
             "ask the tracker for stats=['lsat', 'spectrum']."
         )
-    return read_spectra_file(path)
+    return found
 
 
-def _of_folder(folder: Path) -> Iterator[Spectrum]:
+def _of_spectra(folder: Path) -> list[Spectrum]:
+    return [one for _, path in files_of(folder, EPOCH, ".npz") for one in read_spectra_file(path)]
+
+
+def _of_arrays(folder: Path) -> Iterator[Spectrum]:
     """Spectra as they were stored, and those of covariances that have none."""
     series = {path.name: files_of(path) for path in sorted(folder.iterdir())}
     for name, files in series.items():

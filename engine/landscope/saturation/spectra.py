@@ -15,7 +15,12 @@ from numpy.typing import NDArray
 from landscope.contract.errors import StatisticsFileError
 from landscope.saturation.npy_file import read_npz
 
-ENDING = ".spectra.npz"
+ENDING = ".spectra"
+"""Of the folder of spectra beside a table."""
+
+EPOCH = "epoch"
+"""Before the number in the name of a file of spectra."""
+
 SPECTRUM = "-spectrum_"
 """Between mode and layer in the name of a series of eigenvalues: ``train-spectrum_fc1``."""
 
@@ -37,6 +42,7 @@ class Spectrum:
     Attributes:
         mode: such as "train". layer: its name. dimension: D, its features.
         values: (k,) eigenvalues of the covariance, largest first, k ≤ D.
+        run, checkpoint: where it is from a session, else empty.
     """
 
     mode: str
@@ -44,6 +50,8 @@ class Spectrum:
     epoch: int
     dimension: int
     values: NDArray[np.float64]
+    run: str = ""
+    checkpoint: str = ""
 
 
 def spectrum_of(name: str, epoch: int, values: NDArray[Any], dimension: int | None = None) -> Spectrum:
@@ -79,7 +87,7 @@ def read_spectra_file(path: Path) -> list[Spectrum]:
     """
     arrays = read_npz(path)
     if not _consistent(arrays):
-        raise StatisticsFileError(f"{path} is no file of spectra ({ENDING}), or is damaged.")
+        raise StatisticsFileError(f"{path} is no file of spectra, or is damaged.")
     return list(_spectra(arrays))
 
 

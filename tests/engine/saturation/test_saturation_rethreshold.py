@@ -9,12 +9,15 @@ import pytest
 import torch
 
 from landscope.cli.main import main
+from landscope.contract.deltas import CheckpointInfo, LayerSaturation, RunListed, SaturationMeasured
 from landscope.contract.errors import OptionError, StatisticsFileError
 from landscope.contract.intrinsic import intrinsic_dimension
 from landscope.saturation.rethreshold import read_spectra, rethreshold
 from landscope.saturation.tracker import SaturationTracker
 from landscope.saturation.writers import make_writer
 from landscope.saturation.writers.table import read_csv
+from landscope.session.model import Session
+from landscope.session.write import save
 
 DATA = Path(__file__).parents[2] / "data" / "saturation"
 SPECTRA = {"fc1": np.array([8.0, 1.0, 0.9, 0.1]), "conv.2": np.array([5.0, 5.0, 0.0])}
@@ -33,9 +36,7 @@ def leave(save_to, savefile, epochs=range(2), resume=None, **kwargs):
     writer.close()
 
 
-@pytest.mark.parametrize(
-    ("save_to", "left"), [("csv", "run.csv"), ("csv", "run.spectra.npz"), ("npy", "run")]
-)
+@pytest.mark.parametrize(("save_to", "left"), [("csv", "run.csv"), ("csv", "run.spectra"), ("npy", "run")])
 @pytest.mark.parametrize("rule", ["smallest_k", "delve"])
 @pytest.mark.parametrize("threshold", [0.5, 0.895, 0.99])
 def test_that_stored_spectra_give_any_threshold_under_both_rules(tmp_path, save_to, left, rule, threshold):
@@ -162,7 +163,7 @@ def test_that_files_of_others_are_never_unpickled_nor_believed(tmp_path, monkeyp
 
 def test_that_every_damage_of_a_file_of_spectra_is_a_sentence(tmp_path):
     leave("csv", tmp_path / "run", range(1))
-    path = tmp_path / "run.spectra.npz"
+    path = tmp_path / "run.spectra" / "epoch0.npz"
     whole = path.read_bytes()
     random = np.random.default_rng(0)
     for cut in random.integers(0, len(whole), 40):
@@ -179,7 +180,7 @@ def test_that_every_damage_of_a_file_of_spectra_is_a_sentence(tmp_path):
 
 def test_that_columns_that_disagree_are_a_sentence(tmp_path):
     leave("csv", tmp_path / "run", range(1))
-    path = tmp_path / "run.spectra.npz"
+    path = tmp_path / "run.spectra" / "epoch0.npz"
     whole = dict(np.load(path))
     for name, change in {
         "series": lambda a: a + 9,
@@ -190,7 +191,7 @@ def test_that_columns_that_disagree_are_a_sentence(tmp_path):
         "layers": lambda a: a == "fc1",
     }.items():
         np.savez(path, **{**whole, name: change(whole[name])})
-        with pytest.raises(StatisticsFileError, match=r"spectra\.npz is no file of spectra"):
+        with pytest.raises(StatisticsFileError, match=r"epoch0\.npz is no file of spectra"):
             read_spectra(path)
     np.savez_compressed(path, **whole)
     with pytest.raises(StatisticsFileError, match="compressed"):
@@ -219,11 +220,45 @@ def test_that_the_command_line_prints_or_writes_the_new_values(tmp_path, capsys)
     assert (tmp_path / "new.csv").read_text().splitlines()[1] == "0;train;fc1;4;1;0.25"
 
 
-@pytest.mark.parametrize("left", ["run.csv", "bad.spectra.npz", "run", "missing.npz", "missing.csv"])
+def test_that_a_session_gives_its_layers_at_another_threshold(tmp_path, capsys):
+    session = Session()
+    session.apply(
+        RunListed(run="a", folder="a", checkpoints=tuple(CheckpointInfo(name=f"{k}.pt") for k in (9, 10)))
+    )
+    for name in ("10.pt", "9.pt"):
+        layers = tuple(
+            LayerSaturation(
+                layer=layer,
+                kind="Linear",
+                dimension=len(values) + 1,
+                samples=9,
+                idim=1,
+                lsat=0.5,
+                trace=float(values.sum()),
+                participation_ratio=1.0,
+                effective_rank=1.0,
+                spectrum=values,
+            )
+            for layer, values in SPECTRA.items()
+        )
+        session.apply(SaturationMeasured(run="a", checkpoint=name, mode="val", threshold=0.99, layers=layers))
+    save(session, tmp_path / "a.h5")
+    assert main(["saturation", "rethreshold", str(tmp_path / "a.h5"), "--threshold", "0.85"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "run;checkpoint;mode;layer;dimension;idim;lsat",
+        "a;9.pt;val;fc1;5;2;0.4",
+        "a;9.pt;val;conv.2;4;2;0.5",
+        "a;10.pt;val;fc1;5;2;0.4",
+        "a;10.pt;val;conv.2;4;2;0.5",
+    ]
+
+
+@pytest.mark.parametrize("left", ["run.csv", "bad.npz", "run", "missing.npz", "missing.csv", "bad.h5"])
 def test_that_what_cannot_be_used_is_one_sentence(tmp_path, capsys, left):
     (tmp_path / "run").mkdir()
     (tmp_path / "run.csv").write_text(";loss\n0;1\n")
-    (tmp_path / "bad.spectra.npz").write_bytes(b"PK\x05\x06nothing")
+    (tmp_path / "bad.h5").write_bytes(b"nothing")
+    (tmp_path / "bad.npz").write_bytes(b"PK\x05\x06nothing")
     assert main(["saturation", "rethreshold", str(tmp_path / left), "--threshold", "0.9"]) == 2
     told = capsys.readouterr()
     assert told.out == ""

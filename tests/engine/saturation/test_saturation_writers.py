@@ -2,12 +2,15 @@
 
 import csv
 import sys
+import types
+from typing import ClassVar
 
 import numpy as np
 import pytest
 import torch
 
 from landscope.contract.errors import LandscopeError, OptionError, StatisticsFileError
+from landscope.saturation.rethreshold import read_spectra
 from landscope.saturation.writers import AbstractWriter, make_writer
 
 
@@ -54,6 +57,18 @@ def test_that_epochs_without_a_value_leave_their_cell_empty(tmp_path):
             writer.add_scalar("eval", epoch)
         writer.save()
     assert table(tmp_path / "run.csv")[1:] == [["0", "0", "0"], ["1", "1", ""], ["2", "2", "2"]]
+
+
+@pytest.mark.parametrize("series", ["{}-saturation_fc", "average-{}-sat"])
+def test_that_an_epoch_of_evaluation_alone_does_not_share_a_row_with_the_next_training(tmp_path, series):
+    writer = make_writer("csv", str(tmp_path / "run"))
+    for modes in (["eval"], ["train", "eval"], ["train"], ["train"], ["eval"]):
+        for mode in modes:
+            writer.add_scalar(series.format(mode), 1)
+            writer.add_scalar(f"{mode}-loss", 1)
+        writer.save()
+    found = [[int(row[0]), row[1] != "", row[3] != ""] for row in table(tmp_path / "run.csv")[1:]]
+    assert found == [[0, True, False], [1, True, True], [2, False, True], [3, True, True]]
 
 
 def test_that_a_value_given_after_save_belongs_to_the_epoch_just_saved(tmp_path):
@@ -141,6 +156,52 @@ def test_that_a_writer_that_fails_keeps_nothing_from_the_others(tmp_path):
     assert (own.values, own.saves, own.closed) == ([("loss", 1)], 1, True)
 
 
+@pytest.mark.parametrize("save_to", [["csv", "plot"], ["plotcsv", "csv"]])
+def test_that_two_writers_of_one_table_write_it_once(tmp_path, save_to):
+    pytest.importorskip("matplotlib")
+    writer = make_writer(save_to, str(tmp_path / "run"))
+    writer.add_scalars("train-spectrum", {"fc": np.ones(3)})
+    writer.add_scalar("loss", 1)
+    writer.save()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["run.csv", "run.spectra"]
+
+
+def test_that_spectra_of_earlier_epochs_are_not_written_again(tmp_path):
+    writer = make_writer("csv", str(tmp_path / "run"))
+    first = tmp_path / "run.spectra" / "epoch0.npz"
+    for epoch in range(3):
+        writer.add_scalar("train-spectrum_fc", np.ones(9))
+        writer.save()
+        if epoch == 0:
+            first.write_bytes(b"as it was left")
+    assert first.read_bytes() == b"as it was left"
+    assert len(list(first.parent.iterdir())) == 3
+
+
+def test_that_spectra_that_come_after_save_join_those_of_their_epoch(tmp_path):
+    writer = make_writer("csv", str(tmp_path / "run"))
+    for layer in ("a", "b"):
+        writer.add_scalar(f"train-spectrum_{layer}", np.ones(9))
+        writer.save()
+    assert {(one.layer, one.epoch) for one in read_spectra(tmp_path / "run.csv")} == {("a", 0), ("b", 0)}
+
+
+def test_that_print_marks_values_that_are_not_to_be_trusted(capsys):
+    writer = make_writer("print", "")
+    writer.add_flags("train", "fc", ["dead", "too_few_samples"])
+    writer.add_scalars(
+        "", {"train-saturation_fc": 0.0, "eval-saturation_fc": 0.5, "train-saturation_fc2": 0.5}
+    )
+    writer.add_flags("train", "fc", [])
+    writer.add_scalar("train-saturation_fc", 0.25)
+    assert capsys.readouterr().out.splitlines() == [
+        "train-saturation_fc : 0.0 (dead, too few samples)",
+        "eval-saturation_fc : 0.5",
+        "train-saturation_fc2 : 0.5",
+        "train-saturation_fc : 0.25",
+    ]
+
+
 def test_that_an_unknown_writer_is_told_with_the_known_ones(tmp_path):
     with pytest.raises(OptionError, match=r"no writer called 'excel'.*csv"):
         make_writer("excel", str(tmp_path / "run"))
@@ -190,6 +251,53 @@ def test_that_tensorboard_gets_every_number_at_its_epoch(tmp_path):
         (0, 0),
         (1, 1),
         (2, 4),
+    ]
+
+
+class Events:
+    """Stands in for torch's ``SummaryWriter``: keeps what it is told."""
+
+    made: ClassVar[list] = []
+
+    def __init__(self, log_dir, purge_step):
+        self.folder, self.first, self.told = log_dir, purge_step, []
+        self.made.append(self)
+
+    def add_scalar(self, tag, value, global_step):
+        self.told.append((tag, value, global_step))
+
+    def flush(self):
+        self.told.append("flush")
+
+    def close(self):
+        self.told.append("close")
+
+
+@pytest.mark.parametrize("name", ["tensorboard", "tb"])
+def test_that_tensorboard_is_told_numbers_with_their_epoch_and_closed_once(monkeypatch, name):
+    stand_in = types.ModuleType("torch.utils.tensorboard")
+    stand_in.SummaryWriter = Events
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", stand_in)
+    monkeypatch.setattr(Events, "made", [])
+    writer = make_writer(name, "runs/a")
+    writer.resume_from_saved_state(3)
+    for value in (0.25, 0.5):
+        writer.add_scalars(
+            "", {"train-saturation_fc": torch.tensor(value)}, {"train-embedded-samples_fc": np.eye(2)}
+        )
+        writer.add_flags("train", "fc", ["dead"])
+        writer.add_scalar("note", "text")
+        writer.save()
+    writer.close()
+    writer.close()
+    (events,) = Events.made
+    assert (events.folder, events.first) == ("runs/a", 3)
+    assert events.told == [
+        ("train-saturation_fc", 0.25, 3),
+        "flush",
+        ("train-saturation_fc", 0.5, 4),
+        "flush",
+        "close",
     ]
 
 

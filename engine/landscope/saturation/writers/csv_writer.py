@@ -9,7 +9,7 @@ from landscope.saturation.spectra import SPECTRUM
 from landscope.saturation.writers.base import AbstractWriter
 from landscope.saturation.writers.spectra_table import SpectraBeside
 from landscope.saturation.writers.stored import StoredFile
-from landscope.saturation.writers.table import as_csv, read_csv
+from landscope.saturation.writers.table import Table, read_csv
 from landscope.saturation.writers.values import Epochs, plain
 
 
@@ -17,15 +17,15 @@ class CSVWriter(AbstractWriter):
     """Writes ``savepath + ".csv"``, columns parted by semicolons; the first holds the epoch.
 
     A series that has no value in an epoch leaves its cell empty. A file that was there before is kept as
-    ``.bak``. Spectra go to ``savepath + ".spectra.npz"`` beside it; other arrays have no place in a table and
-    are left out.
+    ``.bak``. Spectra go to the folder ``savepath + ".spectra"`` beside it; other arrays have no place in a
+    table and are left out.
     """
 
     def __init__(self, savepath: str, **_: Any) -> None:
         self.savepath = savepath
         self._file = StoredFile(Path(f"{savepath}.csv"))
         self._spectra = SpectraBeside(savepath)
-        self._rows: dict[int, dict[str, int | float | str]] = {}
+        self._table = Table()
         self._epochs = Epochs()
         self._unsaved = False
 
@@ -39,7 +39,7 @@ class CSVWriter(AbstractWriter):
         self._spectra.resume(initial_epoch)
         if initial_epoch and self._file.path.exists():
             rows = read_csv(self._file.path)
-            self._rows = {epoch: row for epoch, row in rows.items() if epoch < initial_epoch}
+            self._table = Table({epoch: row for epoch, row in rows.items() if epoch < initial_epoch})
 
     def add_scalar(self, name: str, value: Any, **kwargs: Any) -> None:
         """Take one number or spectrum; other arrays are left out."""
@@ -47,7 +47,7 @@ class CSVWriter(AbstractWriter):
         epoch = self._epochs.place(name, kwargs.get("epoch"))
         self._unsaved = True
         if isinstance(found, int | float | str):
-            self._rows.setdefault(epoch, {})[name] = found
+            self._table.put(epoch, name, found)
         elif SPECTRUM in name:
             self._spectra.add(name, epoch, found, kwargs.get("dimension"))
 
@@ -58,7 +58,7 @@ class CSVWriter(AbstractWriter):
             StatisticsFileError: a file cannot be written; the old one is as it was.
         """
         self._spectra.save()
-        self._file.write(as_csv(self._rows).encode())
+        self._file.write(self._table.text().encode())
         self._unsaved = False
 
     def close(self) -> None:

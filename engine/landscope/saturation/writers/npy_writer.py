@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import io
 import re
 import shutil
@@ -11,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from landscope.saturation.series_folder import files_of
+from landscope.saturation.series_folder import set_aside
 from landscope.saturation.spectra import SPECTRUM
 from landscope.saturation.writers.base import AbstractWriter
 from landscope.saturation.writers.stored import replace, unwritable
@@ -75,20 +74,9 @@ class NPYWriter(AbstractWriter):
         """Make the folder; before the first value set aside what an earlier run left of these epochs."""
         if not self._begun and folder.parent.is_dir():
             for series in folder.parent.iterdir():
-                self._set_aside(series)
+                set_aside(series, self._first)
         self._begun = True
         folder.mkdir(parents=True, exist_ok=True)
-
-    def _set_aside(self, series: Path) -> None:
-        earlier = [path for epoch, path in files_of(series) if epoch >= self._first]
-        if not earlier:
-            return
-        kept = series.with_name(series.name + ".bak")
-        kept.mkdir(exist_ok=True)
-        for path in kept.glob(f"{glob.escape(series.name)}_epoch*.npy"):
-            path.unlink()
-        for path in earlier:
-            path.replace(kept / path.name)
 
 
 def _folder_name(name: str) -> str:

@@ -63,7 +63,7 @@ class CSVandPlottingWriter(CSVWriter):
     def _of_epoch(self, series: str) -> dict[str, dict[str, float]]:
         """By mode and layer, in the order in which the layers came."""
         found: dict[str, dict[str, float]] = {}
-        for name, value in self._rows.get(self._epochs.current, {}).items():
+        for name, value in self._table.rows.get(self._epochs.current, {}).items():
             mode, parted, layer = name.partition(f"-{series}_")
             if parted and not isinstance(value, str):
                 found.setdefault(mode, {})[layer] = value
@@ -96,7 +96,7 @@ class CSVandPlottingWriter(CSVWriter):
     def _title(self) -> str:
         epoch = self._epochs.current
         title = f"{Path(self.savepath).name}, epoch {epoch}"
-        if self._metric not in self._rows[epoch]:
+        if self._metric not in self._table.rows[epoch]:
             return title
-        value = self._rows[epoch][self._metric]
+        value = self._table.rows[epoch][self._metric]
         return f"{title}, {self._metric} {value if isinstance(value, str) else format(value, '.4g')}"

@@ -38,6 +38,8 @@ def make_writer(
 ) -> AbstractWriter:
     """The writer of that name, the given one, or all of a list behind one.
 
+    Of two writers of the same table only the one that also draws is kept.
+
     Args:
         save_to: a key of ``WRITERS``, a writer, or a list of both.
         savefile: path without ending, for writers given by name.
@@ -50,9 +52,9 @@ def make_writer(
     if not isinstance(save_to, Iterable) or isinstance(save_to, str | AbstractWriter):
         return _one(save_to, savefile, _each(writer_args, 1)[0])
     arguments = _each(writer_args, len(save_to))
-    return CompositWriter(
-        [_one(named, savefile, given) for named, given in zip(save_to, arguments, strict=True)]
-    )
+    made = [_one(named, savefile, given) for named, given in zip(save_to, arguments, strict=True)]
+    drawn = {one.savepath for one in made if isinstance(one, CSVandPlottingWriter)}
+    return CompositWriter([one for one in made if not (type(one) is CSVWriter and one.savepath in drawn)])
 
 
 def _each(given: Arguments | Sequence[Arguments | None] | None, count: int) -> list[Arguments]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from landscope.contract.errors import StatisticsFileError
@@ -15,14 +15,38 @@ _DIGITS = 18
 Row = dict[str, int | float | str]
 
 
-def as_csv(rows: Mapping[int, Mapping[str, int | float | str]]) -> str:
-    """The rows by epoch, columns in the order in which their series first came."""
-    names = list(dict.fromkeys(name for row in rows.values() for name in row))
+class Table:
+    """Rows by epoch, and the text of each, which is made anew only where something came.
+
+    Columns stand in the order in which their series first came.
+    """
+
+    def __init__(self, rows: Mapping[int, Row] | None = None) -> None:
+        self.rows: dict[int, Row] = dict(rows or {})
+        self._columns = list(dict.fromkeys(name for row in self.rows.values() for name in row))
+        self._known = set(self._columns)
+        self._lines: dict[int, str] = {}
+
+    def put(self, epoch: int, name: str, value: float | str) -> None:
+        """Take the value of a series at an epoch."""
+        self.rows.setdefault(epoch, {})[name] = value
+        self._lines.pop(epoch, None)
+        if name not in self._known:
+            self._known.add(name)
+            self._columns.append(name)
+            self._lines.clear()
+
+    def text(self) -> str:
+        """The table as CSV."""
+        for epoch, row in self.rows.items():
+            if epoch not in self._lines:
+                self._lines[epoch] = _line([epoch, *(row.get(name, "") for name in self._columns)])
+        return "".join([_line(["", *self._columns]), *(self._lines[epoch] for epoch in sorted(self.rows))])
+
+
+def _line(cells: Sequence[float | str]) -> str:
     text = io.StringIO()
-    table = csv.writer(text, delimiter=";", lineterminator="\n")
-    table.writerow(["", *names])
-    for epoch in sorted(rows):
-        table.writerow([epoch, *(rows[epoch].get(name, "") for name in names)])
+    csv.writer(text, delimiter=";", lineterminator="\n").writerow(cells)
     return text.getvalue()
 
 
