@@ -27,6 +27,10 @@ def draw_curves(axes: Any, chart: CurveChart, theme: Theme, scale: float) -> Non
         axes.set_yscale("log")
     if chart.log_x:
         axes.set_xscale("log")
+    if chart.whole_x:
+        from matplotlib.ticker import MaxNLocator
+
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     if chart.cursor is not None:
         axes.axvline(chart.cursor, color=theme.accent, linestyle=(0, (4, 3)), linewidth=points(1, scale))
     for x in chart.marks:

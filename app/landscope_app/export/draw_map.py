@@ -9,7 +9,8 @@ import numpy as np
 
 from landscope_app.export.figure_style import points
 from landscope_app.plots.charts import MapChart
-from landscope_app.plots.colour_maps import colour_table
+from landscope_app.plots.colour_maps import colour_table, on_colour
+from landscope_app.plots.saturation_map import SIGNS
 from landscope_app.theme.colors import Theme
 
 MOST_ROWS, MOST_COLUMNS = 60, 12
@@ -19,12 +20,12 @@ def draw_map(axes: Any, chart: MapChart, theme: Theme, scale: float) -> None:
     """Draw into ``axes``: first layer on top, signs in the cells, a colour bar at the right."""
     from matplotlib.colors import ListedColormap
 
-    colours = ListedColormap(colour_table("viridis") / 255)
+    colours = ListedColormap(colour_table(chart.colour_map) / 255)
     axes.set_facecolor(theme.track)  # seen where there is no value
     image = axes.imshow(
         np.ma.masked_invalid(chart.values),
         cmap=colours,
-        vmin=0.0,
+        vmin=chart.low,
         vmax=chart.high,
         aspect="auto",
         interpolation="nearest",
@@ -36,14 +37,17 @@ def draw_map(axes: Any, chart: MapChart, theme: Theme, scale: float) -> None:
     bar.set_label(chart.value_title)
     bar.outline.set_visible(False)
     axes.set_title(chart.title)
-    axes.set_xlabel("× dead · ! NaN · * too few samples · – not observed")
+    axes.set_xlabel(f"{chart.note} · {SIGNS}" if chart.note else SIGNS)
 
 
 def _sign(axes: Any, chart: MapChart, theme: Theme, scale: float) -> None:
     for row, column in np.argwhere(chart.marks != ""):
         value = chart.values[row, column]
-        light = "#14161b" if value > 0.6 * chart.high else "#ffffff"
-        colour = light if math.isfinite(value) else theme.muted
+        colour = (
+            on_colour(value, (chart.low, chart.high), chart.colour_map)
+            if math.isfinite(value)
+            else theme.muted
+        )
         place = {"ha": "center", "va": "center", "fontsize": points(10, scale)}
         axes.text(column, row, str(chart.marks[row, column]), color=colour, **place)
 

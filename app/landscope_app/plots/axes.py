@@ -18,11 +18,12 @@ class QuietAxis(pg.AxisItem):  # type: ignore[misc]
 
     Attributes:
         logarithmic: positions are log10 of the value; ticks read 0.1, 1, 10….
+        whole: only whole numbers have ticks.
     """
 
     def __init__(self, orientation: str, **options: Any) -> None:
         super().__init__(orientation, **options)
-        self.logarithmic = False
+        self.logarithmic = self.whole = False
         self._texts: dict[float, str] = {}
         self.enableAutoSIPrefix(False)
         self.setStyle(tickLength=-4, tickTextOffset=5, autoExpandTextSpace=True, hideOverlappingLabels=False)
@@ -33,8 +34,11 @@ class QuietAxis(pg.AxisItem):  # type: ignore[misc]
             return []
         wanted = max(2, int(size / _PIXELS_PER_TICK[self.orientation]))
         ticks = axis_ticks(low, high, wanted, self.logarithmic)
-        positions = [float(p) for p in ticks.positions]
-        self._texts = dict(zip(positions, ticks.texts, strict=True))
+        shown = zip((float(p) for p in ticks.positions), ticks.texts, strict=True)
+        self._texts = {p: text for p, text in shown if not self.whole or p == round(p)}
+        if self.whole:
+            self._texts = {p: f"{p:.0f}" for p in self._texts}
+        positions = list(self._texts)
         return [(high - low, positions)]
 
     def tickStrings(self, values: list[float], _scale: float, _spacing: float) -> list[str]:

@@ -21,11 +21,16 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QWidget
 
 from landscope_app.plots.charts import Bar, BarChart
 from landscope_app.plots.colour_maps import readable_shade
+from landscope_app.plots.layer_names import fitted
 from landscope_app.theme.colors import Theme
 from landscope_app.theme.plain import plain_tip
 
 ROW, PADDING, THICKNESS = 22.0, 12.0, 10.0
+OTHER = 4.0  # pixels of the bar of the run that is compared with, below the other one
 _TROUBLE = {"dead", "nonfinite"}
+_WITHOUT_BAR = {"not_observed", "only_other"}
+SIGNS = {"nonfinite": "!", "too_few_samples": "*", "unmatched": "°"}
+"""What stands behind a value: rows with NaN were left out, too few rows, no such layer in the other run."""
 
 
 class BarsCanvas(QWidget):
@@ -64,7 +69,7 @@ class BarsCanvas(QWidget):
         """Draw another chart."""
         grown = len(chart.bars) != len(self._chart.bars)
         self._chart = chart
-        self.setAccessibleDescription("; ".join(f"{b.label}: {b.text}" for b in chart.bars))
+        self.setAccessibleDescription("; ".join(f"{b.label}: {b.readout or b.text}" for b in chart.bars))
         if grown:
             self.updateGeometry()
             self.setFixedHeight(self.sizeHint().height())
@@ -109,9 +114,9 @@ class BarsCanvas(QWidget):
             painter.setPen(QColor(self._theme.accent) if selected else Qt.PenStyle.NoPen)
             painter.setBrush(QColor(self._theme.raised))
             painter.drawRoundedRect(QRectF(4.5, top + 0.5, self.width() - 9, ROW - 1), 5, 5)
-        faint = "not_observed" in bar.flags
+        faint = bool(_WITHOUT_BAR & set(bar.flags))
         painter.setPen(QColor(self._theme.muted if faint else self._theme.text))
-        label = columns.metrics.elidedText(bar.label, Qt.TextElideMode.ElideMiddle, columns.label)
+        label = fitted(bar.label, columns.label, columns.metrics.horizontalAdvance)
         painter.drawText(QRectF(PADDING, top, columns.label, ROW), _LEFT, label)
         painter.setPen(QColor(self._theme.warning if _TROUBLE & set(bar.flags) else self._theme.muted))
         start = columns.left if faint else columns.value_left
@@ -123,16 +128,16 @@ class BarsCanvas(QWidget):
             )
 
     def _paint_bar(self, painter: QPainter, bar: Bar, track: QRectF) -> None:
-        radius = track.height() / 2
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(self._theme.track))
-        painter.drawRoundedRect(track, radius, radius)
+        painter.drawRoundedRect(track, track.height() / 2, track.height() / 2)
         share = bar.value / self._chart.high if self._chart.high else float("nan")
-        if math.isfinite(share) and share > 0:
-            filled = QRectF(track)
-            filled.setWidth(max(track.height(), track.width() * min(1.0, share)))
-            painter.setBrush(self._fill(bar, share))
-            painter.drawRoundedRect(filled, radius, radius)
+        upper, lower = QRectF(track), QRectF(track)
+        if self._chart.other_title:
+            upper.setHeight(track.height() - OTHER)
+            lower.setTop(upper.bottom())
+            _fill_part(painter, lower, bar.other / self._chart.high, QColor(self._theme.muted))
+        _fill_part(painter, upper, share, self._fill(bar, share) if math.isfinite(share) else QBrush())
         before = bar.reference / self._chart.high if self._chart.high else float("nan")
         if math.isfinite(before):
             x = track.left() + track.width() * min(1.0, max(0.0, before))
@@ -195,6 +200,15 @@ class BarsCanvas(QWidget):
             self.update()
 
 
+def _fill_part(painter: QPainter, track: QRectF, share: float, brush: QBrush | QColor) -> None:
+    """Fill a share of a track from the left; nothing where there is no share."""
+    if math.isfinite(share) and share > 0:
+        filled = QRectF(track)
+        filled.setWidth(max(track.height(), track.width() * min(1.0, share)))
+        painter.setBrush(brush)
+        painter.drawRoundedRect(filled, track.height() / 2, track.height() / 2)
+
+
 _LEFT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
 _RIGHT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
 
@@ -205,8 +219,8 @@ class _Columns:
     def __init__(self, chart: BarChart, metrics: QFontMetricsF, width: int) -> None:
         self.metrics = metrics
         widest = max((metrics.horizontalAdvance(b.label) for b in chart.bars), default=0.0)
-        self.label = min(widest + 2, 0.4 * width)
-        measured = [b for b in chart.bars if "not_observed" not in b.flags]
+        self.label = min(widest + 2, 0.42 * width)
+        measured = [b for b in chart.bars if not _WITHOUT_BAR & set(b.flags)]
         self.value = max((metrics.horizontalAdvance(self.text(b)) for b in measured), default=0.0) + 2
         self.left = PADDING + self.label + 10
         self.value_left = width - PADDING - self.value
@@ -214,8 +228,8 @@ class _Columns:
 
     @staticmethod
     def text(bar: Bar) -> str:
-        """The value as written, with a sign where there were too few samples."""
-        return f"{bar.text} *" if "too_few_samples" in bar.flags else bar.text
+        """The value as written, with signs of what is to be known about it."""
+        return " ".join((bar.text, *(sign for flag, sign in SIGNS.items() if flag in bar.flags)))
 
 
 class BarsWidget(QScrollArea):

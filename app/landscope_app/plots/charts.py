@@ -19,7 +19,10 @@ class Bar:
         label: what it belongs to. value: its length in units of the chart; NaN = no bar.
         text: the value as written beside it. detail: more, shown when pointed at.
         reference: where the same value stood at first; NaN = not known.
-        flags: any of ``dead``, ``too_few_samples``, ``nonfinite``, ``not_observed``.
+        other: the same value in the run that is compared; NaN = none.
+        flags: any of ``dead``, ``too_few_samples``, ``nonfinite``, ``not_observed``; where runs are compared
+            also ``unmatched`` (the other run has no such value) and ``only_other`` (only that run has one).
+        dimension, samples: features D and rows n; 0 = not known. readout: value, n and D in one line.
     """
 
     label: str
@@ -28,6 +31,10 @@ class Bar:
     detail: str = ""
     reference: float = float("nan")
     flags: tuple[str, ...] = ()
+    other: float = float("nan")
+    dimension: int = 0
+    samples: int = 0
+    readout: str = ""
 
 
 @dataclass(frozen=True)
@@ -38,6 +45,8 @@ class BarChart:
         title: what is drawn. note: how it was measured. empty: sentence shown when there is no bar.
         mean: mean over the bars that have a value, drawn as a line; NaN = none.
         reference_title: what the small marks stand for; empty = no marks.
+        value_title: what is measured. other_title: the run that the second bars stand for; empty = none.
+        other_note: which of its checkpoints, and why that one.
     """
 
     title: str
@@ -48,6 +57,9 @@ class BarChart:
     mean_text: str = ""
     reference_title: str = ""
     empty: str = ""
+    value_title: str = ""
+    other_title: str = ""
+    other_note: str = ""
 
 
 @dataclass(frozen=True)
@@ -87,6 +99,7 @@ class CurveChart:
         stops: x at which something can be selected. log_x, log_y: logarithmic axes (left y only).
         marks: x of thin upright lines, such as the two ends of a line.
         level: height of a line across, on the right axis where there is one; None = none.
+        whole_x: x counts something, so that its ticks are whole numbers.
     """
 
     title: str
@@ -103,6 +116,7 @@ class CurveChart:
     log_y: bool = False
     marks: tuple[float, ...] = ()
     level: float | None = None
+    whole_x: bool = False
 
 
 @dataclass(frozen=True)
@@ -136,12 +150,15 @@ class FieldChart:
 
 @dataclass(frozen=True)
 class MapChart:
-    """Cells from 0 to ``high``: one row per layer, one column per checkpoint.
+    """Cells from ``low`` to ``high``: one row per layer, one column per checkpoint.
 
     Attributes:
         rows: R labels, columns: C labels. values: (R, C), NaN = no value.
         marks: (R, C) signs drawn in the cells, most of them empty.
-        share: whether values are shares of 1. empty: sentence shown when there is no cell.
+        share: whether values are shares of 1. note: what is compared. empty: sentence where no cell is.
+        dimensions, samples: (R, C) features D and rows n; 0 = not known.
+        other_title: the run whose values were subtracted; empty = none. With it, other_columns: C names of
+            its checkpoints; pair: (R, C) values of this run and of that one.
     """
 
     title: str
@@ -153,6 +170,14 @@ class MapChart:
     value_title: str = ""
     share: bool = False
     empty: str = ""
+    low: float = 0.0
+    colour_map: str = "viridis"
+    note: str = ""
+    dimensions: NDArray[np.integer] = field(default_factory=lambda: np.empty((0, 0), int))
+    samples: NDArray[np.integer] = field(default_factory=lambda: np.empty((0, 0), int))
+    other_title: str = ""
+    other_columns: tuple[str, ...] = ()
+    pair: tuple[Floats, Floats] | None = None
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 COLOUR_MAPS = ("viridis", "cividis", "plasma", "inferno", "magma", "batlow")
+LUMINANCE, LIGHT = (0.299, 0.587, 0.114), 140.0  # of red, green, blue; above it a colour counts as light
 _READABLE = {True: (0.30, 0.98), False: (0.04, 0.80)}  # parts of a map that stand out on dark and on light
 
 
@@ -32,6 +33,12 @@ def mapped(values: NDArray[np.floating], limits: tuple[float, float], name: str)
     rgba = colour_table(name)[np.round(position * 255).astype(np.uint8)].copy()
     rgba[~finite] = 0
     return np.asarray(rgba, np.uint8)
+
+
+def on_colour(value: float, limits: tuple[float, float], name: str) -> str:
+    """``#rrggbb`` of a sign that can be read on the colour of a value: dark on light, light on dark."""
+    shade = mapped(np.array(value), limits, name)[:3] @ np.array(LUMINANCE)
+    return "#14161b" if shade > LIGHT else "#ffffff"
 
 
 def readable_shade(position: float, dark: bool, name: str = "viridis") -> str:

@@ -96,7 +96,7 @@ class CurvesWidget(QWidget):
     @staticmethod
     def _shape(chart: CurveChart) -> tuple[object, ...]:
         looks = tuple((s.name, s.colour, s.shade, s.dashed, s.right, len(s.x)) for s in chart.series)
-        return looks, chart.x_title, chart.y_title, chart.right_title, chart.log_y, chart.log_x
+        return looks, chart.x_title, chart.y_title, chart.right_title, chart.log_y, chart.log_x, chart.whole_x
 
     def apply_theme(self, theme: Theme) -> None:
         """Take other colours and fonts."""
@@ -116,6 +116,7 @@ class CurvesWidget(QWidget):
         self._items = []
         left, bottom = self.plot.getAxis("left"), self.plot.getAxis("bottom")
         left.logarithmic, bottom.logarithmic = chart.log_y, chart.log_x
+        bottom.whole = chart.whole_x
         self.plot.showAxis("right", bool(chart.right_title))
         self._title_axes()
         for series in chart.series:

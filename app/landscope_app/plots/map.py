@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetricsF,
+    QImage,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+)
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from landscope_app.plots.charts import MapChart
 from landscope_app.plots.colour_bar import ColourBar
-from landscope_app.plots.colour_maps import mapped
-from landscope_app.plots.numbers import percent, short
+from landscope_app.plots.colour_maps import LIGHT, LUMINANCE, mapped, on_colour
+from landscope_app.plots.layer_names import fitted
+from landscope_app.plots.numbers import count, percent, short, signed
 from landscope_app.theme.colors import Theme
 from landscope_app.theme.plain import plain_tip
 
-MARGIN, LABELS = 10.0, 0.34
+MARGIN, LABELS = 10.0, 0.42  # pixels; the most of the width that names may take
 SMALLEST_SIGN, LABEL_HEIGHT = 9.0, 14.0  # pixels of a cell that holds a sign; of a row that is named
 _STEPS = {
     Qt.Key.Key_Up: (-1, 0),
@@ -36,7 +47,7 @@ class MapCanvas(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme, self._chart = theme, MapChart("", (), ())
-        self._cell = (-1, -1)
+        self._cell, self._widest = (-1, -1), 0.0
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName("Map of layers and checkpoints")
@@ -48,6 +59,9 @@ class MapCanvas(QWidget):
 
     def show_chart(self, chart: MapChart, row: str, column: str) -> None:
         """Draw another map with a chosen row and column; names that it lacks choose nothing."""
+        if chart.rows != self._chart.rows:
+            metrics = QFontMetricsF(self._font())
+            self._widest = max((metrics.horizontalAdvance(name) for name in chart.rows), default=0.0) + 2
         self._chart = chart
         self._cell = (_place(chart.rows, row), _place(chart.columns, column))
         self.setAccessibleDescription(self._told(*self._cell))
@@ -60,20 +74,26 @@ class MapCanvas(QWidget):
 
     def area(self) -> QRectF:
         """Where the cells lie."""
-        left = MARGIN + LABELS * self.width()
+        left = MARGIN + self._label_width() + 4
         return QRectF(left, MARGIN, max(1.0, self.width() - left - 2), max(1.0, self.height() - 2 * MARGIN))
+
+    def _label_width(self) -> float:
+        return min(self._widest, LABELS * self.width())
+
+    def _font(self) -> QFont:
+        font = QFont(self._theme.font)
+        font.setPixelSize(self._theme.small)
+        return font
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Paint cells, signs, names and what is chosen."""
         if not self._chart.rows:
             return
         painter = QPainter(self)
-        font = QFont(self._theme.font)
-        font.setPixelSize(self._theme.small)
-        painter.setFont(font)
+        painter.setFont(self._font())
         area, chart = self.area(), self._chart
         painter.fillRect(area, QColor(self._theme.track))
-        rgba = np.ascontiguousarray(mapped(chart.values, (0.0, chart.high), "viridis"))
+        rgba = np.ascontiguousarray(mapped(chart.values, (chart.low, chart.high), chart.colour_map))
         high, wide = chart.values.shape
         painter.drawImage(area, QImage(rgba.tobytes(), wide, high, 4 * wide, QImage.Format.Format_RGBA8888))
         self._paint_signs(painter)
@@ -88,24 +108,41 @@ class MapCanvas(QWidget):
 
     def _paint_signs(self, painter: QPainter) -> None:
         first = self._rect(0, 0)
-        chart, fits = self._chart, min(first.width(), first.height()) >= SMALLEST_SIGN
+        if min(first.width(), first.height()) < SMALLEST_SIGN:
+            self._paint_dots(painter)
+            return
+        chart = self._chart
         for row, column in np.argwhere(chart.marks != ""):
-            cell, value = self._rect(int(row), int(column)), chart.values[row, column]
-            light = np.isfinite(value) and value > 0.6 * chart.high
-            unseen = not np.isfinite(value)
-            colour = QColor(self._theme.muted if unseen else "#14161b" if light else "#ffffff")
-            if fits:
-                painter.setPen(colour)
-                painter.drawText(cell, Qt.AlignmentFlag.AlignCenter, str(chart.marks[row, column]))
-            elif not unseen:  # too small for a sign: a dot
-                painter.fillRect(QRectF(cell.center() - QPointF(1, 1), cell.center() + QPointF(1, 1)), colour)
+            cell, value = self._rect(int(row), int(column)), float(chart.values[row, column])
+            limits = (chart.low, chart.high)
+            sure = np.isfinite(value)
+            painter.setPen(QColor(on_colour(value, limits, chart.colour_map) if sure else self._theme.muted))
+            painter.drawText(cell, Qt.AlignmentFlag.AlignCenter, str(chart.marks[row, column]))
+
+    def _paint_dots(self, painter: QPainter) -> None:
+        """Where cells are too small for signs: a dot in each, all of them as one image."""
+        chart, area = self._chart, self.area()
+        high, wide = chart.values.shape
+        rows, columns = np.nonzero((chart.marks != "") & np.isfinite(chart.values))
+        if not len(rows):
+            return
+        limits = (chart.low, chart.high)
+        shades = mapped(chart.values[rows, columns], limits, chart.colour_map)
+        light = shades[:, :3] @ np.array(LUMINANCE) > LIGHT
+        image = np.zeros((max(1, int(area.height())), max(1, int(area.width())), 4), np.uint8)
+        y = ((rows + 0.5) * image.shape[0] / high).astype(int)
+        x = ((columns + 0.5) * image.shape[1] / wide).astype(int)
+        image[y, x] = np.where(light[:, None], (20, 22, 27, 255), (255, 255, 255, 255))
+        shape = QSize(image.shape[1], image.shape[0])
+        dots = QImage(image.tobytes(), shape.width(), shape.height(), QImage.Format.Format_RGBA8888)
+        painter.drawImage(area.topLeft(), dots)
 
     def _paint_names(self, painter: QPainter, height: float) -> None:
-        metrics, width = painter.fontMetrics(), LABELS * self.width() - 4
+        metrics, width = painter.fontMetrics(), self._label_width()
         every = max(1, int(np.ceil(LABEL_HEIGHT / height)))
         for row in range(0, len(self._chart.rows), every):
             middle = self._rect(row, 0).center().y()
-            text = metrics.elidedText(self._chart.rows[row], Qt.TextElideMode.ElideMiddle, int(width))
+            text = fitted(self._chart.rows[row], width, metrics.horizontalAdvance)
             painter.setPen(QColor(self._theme.text if row == self._cell[0] else self._theme.muted))
             place = QRectF(MARGIN, middle - LABEL_HEIGHT / 2, width, LABEL_HEIGHT)
             painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, text)
@@ -137,10 +174,7 @@ class MapCanvas(QWidget):
     def _told(self, row: int, column: int) -> str:
         if row < 0 or column < 0:
             return ""
-        chart = self._chart
-        value = float(chart.values[row, column])
-        written = percent(value, 1) if chart.share else short(value)
-        return f"{chart.rows[row]} at {chart.columns[column]}: {written} {chart.marks[row, column]}".rstrip()
+        return told(self._chart, row, column)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Tell the value under the mouse."""
@@ -164,6 +198,25 @@ class MapCanvas(QWidget):
         (row, column), (high, wide) = self._cell, self._chart.values.shape
         row, column = min(max(row + step[0], 0), high - 1), min(max(column + step[1], 0), wide - 1)
         self.chosen.emit(self._chart.rows[row], self._chart.columns[column])
+
+
+def told(chart: MapChart, row: int, column: int) -> str:
+    """A cell in words: layer, checkpoint, value, sign, rows and features; of a difference both values."""
+    value = float(chart.values[row, column])
+    written = _written(chart, value)
+    if chart.pair is not None:
+        ours, theirs = (_written(chart, float(one[row, column])) for one in chart.pair)
+        written = f"{ours}, {chart.other_title} {theirs} at {chart.other_columns[column]}, "
+        written += f"difference {signed(value, chart.share)}"
+    said = f"{chart.rows[row]} at {chart.columns[column]}: {written} {chart.marks[row, column]}".rstrip()
+    if chart.samples.size and chart.samples[row, column]:
+        n, features = int(chart.samples[row, column]), int(chart.dimensions[row, column])
+        said += f" · n {count(n)} · D {count(features)}"
+    return said
+
+
+def _written(chart: MapChart, value: float) -> str:
+    return percent(value, 1) if chart.share else short(value)
 
 
 def _place(names: tuple[str, ...], name: str) -> int:
@@ -192,7 +245,7 @@ class MapWidget(QWidget):
     def show_chart(self, chart: MapChart, row: str, column: str) -> None:
         """Draw another map with a chosen row and column."""
         self.canvas.show_chart(chart, row, column)
-        self.bar.show_range("", (0.0, chart.high), False, "viridis")
+        self.bar.show_range("", (chart.low, chart.high), False, chart.colour_map)
 
     def apply_theme(self, theme: Theme) -> None:
         """Take other colours and fonts."""

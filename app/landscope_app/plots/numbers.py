@@ -29,6 +29,15 @@ def percent(share: float, digits: int = 0) -> str:
     return f"{100 * share:.{digits}f} %" if math.isfinite(share) else short(share)
 
 
+def signed(difference: float, share: bool) -> str:
+    """A difference with its sign, that of shares in percentage points; NaN is "–"."""
+    if not math.isfinite(difference):
+        return UNDEFINED
+    size = abs(difference)
+    written = f"{100 * size:.1f} points" if share else short(size)
+    return f"{'−' if difference < 0 else '+'}{written}"
+
+
 def whole(value: float) -> str:
     """A step: without decimals where it is a whole number."""
     return f"{value:,.0f}" if math.isfinite(value) and value == round(value) else short(value, 4)

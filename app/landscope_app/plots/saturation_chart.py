@@ -3,40 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
-from landscope.contract.deltas import LayerSaturation, NotObserved, SaturationMeasured
+from landscope.contract.deltas import SaturationMeasured
+from landscope.session.comparison import alike, saturation_of
 from landscope.session.model import Saturation, Session
 from landscope.session.threshold import at_threshold
+from landscope_app.plots.against import against
 from landscope_app.plots.charts import Bar, BarChart
-from landscope_app.plots.numbers import count, percent, short
+from landscope_app.plots.layer_bars import layer_bars
+from landscope_app.plots.numbers import count, percent
+from landscope_app.plots.saturation_values import STATISTICS, Statistic, written
 
-
-@dataclass(frozen=True)
-class Statistic:
-    """A statistic of a layer: its field in ``LayerSaturation``, its title, whether it is a share of 1."""
-
-    key: str
-    title: str
-    share: bool = False
-
-
-STATISTICS = (
-    Statistic("lsat", "Saturation", share=True),
-    Statistic("idim", "Intrinsic dimension"),
-    Statistic("participation_ratio", "Participation ratio"),
-    Statistic("effective_rank", "Effective rank"),
-    Statistic("trace", "Total variance"),
-)
 EMPTY = "How full each layer is appears here as soon as the first checkpoint has been measured."
-
-
-def saturation_of(session: Session, run: str, mode: str = "train") -> Saturation | None:
-    """The saturation of a run in a mode; in any other where that one was not measured."""
-    found = {s.mode: s for s in session.saturation.values() if s.run == run}
-    return found.get(mode) or next(iter(found.values()), None)
 
 
 def saturation_chart(
@@ -46,10 +26,12 @@ def saturation_chart(
     key: str = "lsat",
     mode: str = "train",
     threshold: float | None = None,
+    other: str = "",
 ) -> BarChart:
     """One bar per layer in forward order; marks show the run's first measured checkpoint.
 
     ``threshold``: another share of the variance than the one that was measured with; None = that one.
+    ``other``: a run to compare with, at its checkpoint that corresponds and by the same threshold and rule.
 
     Raises:
         KeyError: there is no such statistic.
@@ -65,16 +47,20 @@ def saturation_chart(
     names = session.runs[run].names if run in session.runs else ()
     first = _first_measured(saturation, names, checkpoint)
     shown = at_threshold(measured, threshold)
-    before = at_threshold(first, threshold) if first is not None else None
-    bars = _bars(shown, before, statistic)
+    before = alike(shown, shown.threshold, first) if first is not None else None
+    beside = against(session, run, checkpoint, other, measured.mode)
+    bars = layer_bars(shown, before, beside, statistic)
     return BarChart(
         title=f"{run} · {statistic.title.lower()} at {checkpoint}",
         bars=bars,
         high=1.0 if statistic.share else _highest(saturation, bars, statistic),
-        note=_note(shown, statistic, measured.threshold),
+        note=measurement_note(measured, threshold, key),
         mean=_mean(bars),
-        mean_text=_written(_mean(bars), statistic),
+        mean_text=written(_mean(bars), statistic),
         reference_title=f"at {first.checkpoint}" if first is not None else "",
+        value_title=statistic.title,
+        other_title=beside.run if beside is not None else "",
+        other_note=beside.note if beside is not None else "",
     )
 
 
@@ -85,57 +71,13 @@ def _first_measured(
     return saturation.measured[first] if first is not None and first != checkpoint else None
 
 
-def _bars(
-    measured: SaturationMeasured, first: SaturationMeasured | None, statistic: Statistic
-) -> tuple[Bar, ...]:
-    before = {layer.layer: layer for layer in first.layers} if first is not None else {}
-    bars = [_bar(layer, before.get(layer.layer), statistic) for layer in measured.layers]
-    return (*bars, *(_unseen(missing) for missing in measured.not_observed))
-
-
-def _bar(layer: LayerSaturation, before: LayerSaturation | None, statistic: Statistic) -> Bar:
-    value = float(getattr(layer, statistic.key))
-    text = _written(value, statistic)
-    if "dead" in layer.flags:
-        text = "dead"
-    elif not math.isfinite(value):
-        text = "NaN"
-    reference = float(getattr(before, statistic.key)) if before is not None else float("nan")
-    return Bar(layer.layer, value, text, _detail(layer), reference, layer.flags)
-
-
-def _unseen(missing: NotObserved) -> Bar:
-    return Bar(
-        missing.layer,
-        float("nan"),
-        "not observed",
-        f"{missing.layer}: {missing.reason}",
-        flags=("not_observed",),
-    )
-
-
-def _detail(layer: LayerSaturation) -> str:
-    lines = [
-        f"{layer.layer} · {layer.kind}",
-        f"{count(layer.idim)} of {count(layer.dimension)} dimensions ({percent(layer.lsat, 1)})",
-        f"participation ratio {short(layer.participation_ratio)} · "
-        f"effective rank {short(layer.effective_rank)} · variance {short(layer.trace)}",
-        f"n = {count(layer.samples)} rows",
-    ]
-    if "too_few_samples" in layer.flags:
-        lines.append("Fewer than 10 rows per dimension: too few for a trustworthy value.")
-    if "dead" in layer.flags:
-        lines.append("The output never varies: a dead layer.")
-    if layer.nonfinite:
-        lines.append(f"{count(layer.nonfinite)} rows with NaN or inf were left out.")
-    return "\n".join(lines)
-
-
-def _note(measured: SaturationMeasured, statistic: Statistic, threshold: float) -> str:
+def measurement_note(measured: SaturationMeasured, threshold: float | None, key: str) -> str:
+    """How a statistic was measured: share of the variance as shown (None = as measured), samples, split."""
     parts = []
-    if statistic.key in ("lsat", "idim"):
-        other = f" (measured with {_share(threshold)})" if measured.threshold != threshold else ""
-        parts.append(f"{_share(measured.threshold)} of the variance{other}")
+    if key in ("lsat", "idim"):
+        shown = measured.threshold if threshold is None else threshold
+        other = f" (measured with {_share(measured.threshold)})" if shown != measured.threshold else ""
+        parts.append(f"{_share(shown)} of the variance{other}")
     samples = measured.settings.get("samples")
     if isinstance(samples, int):
         so_far = " so far" if measured.settings.get("partial") else ""
@@ -153,7 +95,8 @@ def _highest(saturation: Saturation, bars: tuple[Bar, ...], statistic: Statistic
     values = [
         float(getattr(layer, statistic.key)) for one in saturation.measured.values() for layer in one.layers
     ]
-    finite = [v for v in (*values, *(b.value for b in bars)) if math.isfinite(v)]
+    shown = (v for bar in bars for v in (bar.value, bar.other))
+    finite = [v for v in (*values, *shown) if math.isfinite(v)]
     return max(finite, default=1.0) or 1.0
 
 
@@ -161,7 +104,3 @@ def _mean(bars: tuple[Bar, ...]) -> float:
     values = np.array([b.value for b in bars], float)
     finite = values[np.isfinite(values)]
     return float(finite.mean()) if finite.size else float("nan")
-
-
-def _written(value: float, statistic: Statistic) -> str:
-    return percent(value) if statistic.share else short(value)

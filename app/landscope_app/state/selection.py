@@ -1,4 +1,4 @@
-"""What is selected, without Qt: run, checkpoint, plane, line, metric, layer and threshold, with undo."""
+"""What is selected, without Qt: run, checkpoint, plane, line, metric, layer, threshold…, with undo."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ class Chosen:
     layer: str = ""
     threshold: str = ""
     saturation: str = "bars"
+    against: str = ""
 
 
 class Selection:
@@ -32,6 +33,7 @@ class Selection:
         run, checkpoint: names. plane, line: ids. metric: ``loss``, ``accuracy``… split: ``train``, ``test``.
         layer: the layer whose spectrum is shown. threshold: share of the variance, None = as measured.
         saturation: drawn as ``bars`` of one checkpoint or as a ``map`` of all.
+        against: name of the run that saturation is compared with; empty = none.
 
     A listener is called with the names of the fields that changed, after all of them have changed.
     """
@@ -86,6 +88,11 @@ class Selection:
         return "map" if self._now.saturation == "map" else "bars"
 
     @property
+    def against(self) -> str:
+        """Name of the run that saturation is compared with; empty = none."""
+        return self._now.against
+
+    @property
     def chosen(self) -> Chosen:
         """All fields at once, for undo and for the session's view."""
         return self._now
@@ -135,7 +142,10 @@ def settled(chosen: Chosen, session: Session) -> Chosen:
     plane = chosen.plane if _belongs(session.planes, chosen.plane, run) else _first(session.planes, run)
     line = chosen.line if _belongs(session.lines, chosen.line, run) else _first(session.lines, run)
     layer = chosen.layer if _has_layer(session, run, chosen.layer) else ""
-    return replace(chosen, run=run, checkpoint=checkpoint, plane=plane, line=line, layer=layer)
+    against = chosen.against if chosen.against in session.runs and chosen.against != run else ""
+    return replace(
+        chosen, run=run, checkpoint=checkpoint, plane=plane, line=line, layer=layer, against=against
+    )
 
 
 def _has_layer(session: Session, run: str, layer: str) -> bool:

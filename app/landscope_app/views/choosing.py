@@ -9,10 +9,15 @@ from landscope_app.state.selection import Selection, settled
 
 
 def choose(selection: Selection, session: Session, run: str, checkpoint: str) -> None:
-    """Select a checkpoint; in another run also that run's plane of the same kind and its line."""
+    """Select a checkpoint; in another run also that run's plane of the same kind and its line.
+
+    Going to the run that was compared with compares it with the one that was left.
+    """
     chosen = replace(selection.chosen, run=run, checkpoint=checkpoint)
     if run != selection.run:
         chosen = replace(chosen, plane=matching_plane(session, selection.plane, run), line="")
+        if chosen.against == run:
+            chosen = replace(chosen, against=selection.run)
     selection.restore(settled(chosen, session))
 
 

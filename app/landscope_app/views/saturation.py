@@ -1,13 +1,14 @@
-"""How full each layer is at the current checkpoint, and the spectrum of the selected layer."""
+"""How full each layer is: bars or a map, alone or beside another run; the spectrum of the selected layer."""
 
 from __future__ import annotations
 
-import math
-
 from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import (
     QComboBox,
+    QFrame,
     QHBoxLayout,
+    QScrollArea,
     QSplitter,
     QStackedLayout,
     QToolButton,
@@ -16,30 +17,36 @@ from PySide6.QtWidgets import (
 )
 
 from landscope.contract.deltas import AnyDelta, RunListed, SaturationMeasured
+from landscope.session.comparison import saturation_of
 from landscope_app.plots.bars import BarsWidget
-from landscope_app.plots.charts import BarChart, CurveChart, MapChart
-from landscope_app.plots.map import MapWidget
-from landscope_app.plots.saturation_chart import STATISTICS, saturation_chart, saturation_of
-from landscope_app.plots.saturation_map import saturation_map
+from landscope_app.plots.charts import Bar, BarChart, CurveChart, MapChart
+from landscope_app.plots.saturation_chart import measurement_note, saturation_chart
+from landscope_app.plots.saturation_map import SIGNS
+from landscope_app.plots.saturation_table import bars_table, map_table
+from landscope_app.plots.saturation_values import STATISTICS
 from landscope_app.plots.spectrum_chart import spectrum_chart
 from landscope_app.state.document import Document
 from landscope_app.state.selection import Selection
 from landscope_app.theme.colors import Theme
 from landscope_app.views.choosing import choose
+from landscope_app.views.compare_button import CompareButton
 from landscope_app.views.labels import Hint, Note
 from landscope_app.views.layer_spectrum import LayerSpectrum
 from landscope_app.views.live import LiveView
+from landscope_app.views.saturation_key import flags_key, marks_key, other_key
 from landscope_app.views.saturation_reading import reading_help
+from landscope_app.views.training_map import TrainingMap
 
-LEAST_HEIGHT = {"bars": 70, "map": 96}  # pixels: three bars; a map whose rows can be told apart
-SIGNS = "×  dead    !  NaN    *  too few samples    –  not observed"
+LEAST_HEIGHT = 110  # pixels: four bars; a map whose rows can be told apart
+LEAST_SPECTRUM = 172  # pixels in which its curves can be read
+LEAST_SHOWN = 250  # pixels of both; where they do not fit they scroll
 ROOMY = 460  # pixels above which the marks are explained also beside a spectrum
 
 
 class SaturationView(LiveView):
     """Bars per layer of a chosen statistic; below them the spectrum of the layer that is selected."""
 
-    follows = frozenset({"run", "checkpoint", "split", "layer", "threshold", "saturation"})
+    follows = frozenset({"run", "checkpoint", "split", "layer", "threshold", "saturation", "against"})
 
     def __init__(self, document: Document, selection: Selection, theme: Theme) -> None:
         super().__init__(document, selection, theme)
@@ -48,92 +55,152 @@ class SaturationView(LiveView):
         for one in STATISTICS:
             self.statistic.addItem(one.title, one.key)
         self.note, self.key = Note(theme, "How it was measured"), Note(theme, "Marks")
+        self.flags, self.beside = Note(theme, "What is wrong"), Note(theme, "What it is compared with")
         self.bars, self.hint = BarsWidget(theme), Hint(theme)
-        self.map, self.over_training = MapWidget(theme), _map_button()
+        self.map, self.over_training = TrainingMap(theme), _map_button()
+        self.compare = CompareButton()
         self.spectrum = LayerSpectrum(theme)
+        self._how, self._opened = "", False
         self._lay_out()
+        self._connect()
+
+    def _connect(self) -> None:
         self.bars.canvas.chosen.connect(lambda layer: self.selection.set(layer=layer))
+        self.bars.canvas.pointed.connect(self._read_out)
         self.map.chosen.connect(self._choose_cell)
         self.over_training.clicked.connect(self._show_map)
+        self.compare.chosen.connect(lambda run: self.selection.set(against=run))
         self.spectrum.closed.connect(lambda: self.selection.set(layer=""))
         self.spectrum.threshold_chosen.connect(self._move_threshold)
         self.statistic.currentIndexChanged.connect(lambda _: self.invalidate())
+        self.map.drawn.connect(self._show_drawn)
+        for canvas in (self.bars.canvas, self.map.canvas):
+            copy = QAction("Copy table", canvas)
+            copy.triggered.connect(self.copy_table)
+            canvas.addAction(copy)
+            canvas.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
 
     def _lay_out(self) -> None:
         head = QHBoxLayout()
         head.setContentsMargins(8, 6, 8, 0)
         head.addWidget(self.statistic, 1)
-        head.addWidget(self.over_training)
-        head.addWidget(reading_help())
+        self.statistic.setMinimumContentsLength(8)
+        self.statistic.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        for button in (self.compare, self.over_training, reading_help()):
+            head.addWidget(button)
         body = self._body = QWidget()
         self._pages = QStackedLayout(body)
-        self._pages.addWidget(self.bars)
-        self._pages.addWidget(self.map)
-        self._pages.addWidget(self.hint)
+        for page in (self.bars, self.map, self.hint):
+            self._pages.addWidget(page)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 4)
         layout.setSpacing(2)
         layout.addLayout(head)
-        self._parts = QSplitter(Qt.Orientation.Vertical)
-        self._parts.setChildrenCollapsible(False)
-        self._parts.addWidget(body)
-        self._parts.addWidget(self.spectrum)
-        layout.addWidget(self._parts, 1)
+        layout.addWidget(self._scrolled(), 1)
         foot = QVBoxLayout()
         foot.setContentsMargins(12, 0, 12, 2)
-        foot.addWidget(self.key)
-        foot.addWidget(self.note)
+        for line in (self.key, self.flags, self.beside, self.note):
+            foot.addWidget(line)
         layout.addLayout(foot)
+
+    def _scrolled(self) -> QScrollArea:
+        """Bars or map above the spectrum; they scroll where both do not fit."""
+        parts = QSplitter(Qt.Orientation.Vertical)
+        parts.setChildrenCollapsible(False)
+        parts.addWidget(self._body)
+        parts.addWidget(self.spectrum)
+        self._body.setMinimumHeight(LEAST_HEIGHT)
+        self.spectrum.setMinimumHeight(LEAST_SPECTRUM)
+        self._scroll = QScrollArea()
+        self._scroll.setWidget(parts)
+        self._scroll.setWidgetResizable(True)
+        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
+        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._scroll.verticalScrollBar().rangeChanged.connect(self._reveal)
+        for part in (self._scroll.viewport(), parts):
+            part.setAutoFillBackground(False)
+        return self._scroll
 
     def sizeHint(self) -> QSize:
         """Room beside the other panels of a dock area."""
         return QSize(300, 380)
 
-    def concerns(self, delta: AnyDelta) -> bool:
-        """Saturation of the current run; also its list, which says what the first checkpoint is."""
-        return isinstance(delta, SaturationMeasured | RunListed) and delta.run == self.selection.run
-
     def apply_theme(self, theme: Theme) -> None:
         """Take other colours and fonts."""
-        for part in (self.note, self.key, self.bars, self.map, self.hint, self.spectrum):
+        for part in (self.note, self.key, self.flags, self.beside):
             part.apply_theme(theme)
+        for view in (self.bars, self.map, self.hint, self.spectrum):
+            view.apply_theme(theme)
         super().apply_theme(theme)
 
+    def concerns(self, delta: AnyDelta) -> bool:
+        """Saturation of the current run or the one beside it; also their lists: which checkpoint is which."""
+        runs = (self.selection.run, self.selection.against)
+        return isinstance(delta, SaturationMeasured | RunListed) and delta.run in runs
+
     def refresh(self) -> None:
-        """Draw the bars of the current checkpoint, or say what will be here."""
+        """Draw the bars of the current checkpoint or the map, or say what will be here."""
+        self._offer_runs()
+        self._refresh_spectrum()
+        over_training = self.selection.saturation == "map"
+        self.over_training.setChecked(over_training)
+        if over_training:
+            self.map.show_training(self.document.session, self.selection.chosen, self._key)
+        else:
+            self.map.leave()
+            self._refresh_bars()
+
+    def _refresh_bars(self) -> None:
         chart = self.chart()
-        self.note.set_note(chart.note)
-        self.key.set_note(_key(chart))
+        self._explain(marks_key(chart), flags_key(chart), other_key(chart), chart.note)
         if chart.bars:
             self.bars.set_chart(chart)
         self.hint.setText(chart.empty)
         self._pages.setCurrentWidget(self.bars if chart.bars else self.hint)
         self.bars.select(self.selection.layer)
-        self._refresh_spectrum()
-        self._body.setMinimumHeight(LEAST_HEIGHT[self.selection.saturation])
-        self.over_training.setChecked(self.selection.saturation == "map")
-        if self.selection.saturation == "map":
-            self._refresh_map()
+        self._read_out(None)
 
     def chart(self) -> BarChart:
-        """What is shown now."""
-        key = str(self.statistic.currentData())
-        chosen = self.selection
+        """The bars of the current checkpoint."""
+        session, now = self.document.session, self.selection
         return saturation_chart(
-            self.document.session, chosen.run, chosen.checkpoint, key, chosen.split, chosen.threshold
+            session, now.run, now.checkpoint, self._key, now.split, now.threshold, now.against
         )
 
-    def map_chart(self) -> MapChart:
-        """The map over all checkpoints."""
-        now, key = self.selection, str(self.statistic.currentData())
-        return saturation_map(self.document.session, now.run, key, now.split, now.threshold)
-
-    def _refresh_map(self) -> None:
-        chart = self.map_chart()
-        self.key.set_note(SIGNS)
+    def _show_drawn(self, chart: MapChart) -> None:
+        measured, shown = self._measured(), self.selection.threshold
+        how = measurement_note(measured, shown, self._key) if measured is not None else ""
+        self._explain("", SIGNS, chart.note, how)
         self.hint.setText(chart.empty)
         self._pages.setCurrentWidget(self.map if chart.rows else self.hint)
-        self.map.show_chart(chart, self.selection.layer, self.selection.checkpoint)
+
+    def _explain(self, key: str, flags: str, beside: str, note: str) -> None:
+        """Fill the lines at the foot; those without a text take no room."""
+        self._how = note
+        for line, text in ((self.key, key), (self.flags, flags), (self.beside, beside), (self.note, note)):
+            line.set_note(text)
+        short = self.spectrum.isVisibleTo(self) and self.height() < ROOMY
+        self.key.setVisible(bool(key) and not short)
+        self.flags.setVisible(bool(flags) and not short)
+        self.beside.setVisible(bool(beside))
+
+    def _read_out(self, bar: Bar | None) -> None:
+        """Value, n and D of the bar pointed at, else of the selected one, else how all were measured."""
+        chosen = (one for one in self.bars.canvas.chart.bars if one.label == self.selection.layer)
+        told = bar or next(chosen, None)
+        self.note.set_note(told.readout if told is not None else self._how)
+
+    def copy_table(self) -> None:
+        """Put what is shown on the clipboard, for a spreadsheet."""
+        over_training = self.selection.saturation == "map"
+        text = map_table(self.map.canvas.chart) if over_training else bars_table(self.bars.canvas.chart)
+        QGuiApplication.clipboard().setText(text)
+
+    def _offer_runs(self) -> None:
+        session, run = self.document.session, self.selection.run
+        others = dict.fromkeys(s.run for s in session.saturation.values() if s.run != run)
+        self.compare.offer(tuple(name for name in session.runs if name in others), self.selection.against)
 
     def _choose_cell(self, layer: str, checkpoint: str) -> None:
         choose(self.selection, self.document.session, self.selection.run, checkpoint)
@@ -146,31 +213,41 @@ class SaturationView(LiveView):
         """The spectrum of the selected layer."""
         now = self.selection
         return spectrum_chart(
-            self.document.session, now.run, now.checkpoint, now.layer, now.split, now.threshold
+            self.document.session, now.run, now.checkpoint, now.layer, now.split, now.threshold, now.against
         )
 
     def _refresh_spectrum(self) -> None:
-        measured = self._measured_threshold()
+        measured = self._measured()
         layer = self.selection.layer if measured is not None else ""
+        self._opened = bool(layer) and (self._opened or self.spectrum.isHidden())
         self.spectrum.setVisible(bool(layer))
-        self.key.setVisible(not layer or self.height() >= ROOMY)
+        self._scroll.setMinimumHeight(LEAST_SHOWN if layer else LEAST_HEIGHT)
         if layer and measured is not None:
-            chosen = self.selection.threshold
+            chosen, was = self.selection.threshold, measured.threshold
             self.spectrum.show_layer(
-                layer, self.spectrum_chart(), chosen or measured, changed=chosen not in (None, measured)
+                layer, self.spectrum_chart(), chosen or was, changed=chosen not in (None, was)
             )
 
-    def _measured_threshold(self) -> float | None:
-        """What the current checkpoint was measured with; None = it was not measured yet."""
+    def _reveal(self, _lowest: int, highest: int) -> None:
+        """Scroll to a spectrum that was just opened, once it has its place."""
+        if self._opened and highest > 0:
+            self._scroll.verticalScrollBar().setValue(highest)
+            self._opened = False
+
+    def _measured(self) -> SaturationMeasured | None:
+        """What was measured at the current checkpoint; None = nothing yet."""
         now = self.selection
         saturation = saturation_of(self.document.session, now.run, now.split)
-        measured = saturation.measured.get(now.checkpoint) if saturation is not None else None
-        return measured.threshold if measured is not None else None
+        return saturation.measured.get(now.checkpoint) if saturation is not None else None
 
     def _move_threshold(self, threshold: object) -> None:
         self.selection.set(threshold="" if threshold is None else str(threshold))
         if self.selection.saturation == "bars":
             self.refresh_now()  # bars stay with the line that is dragged
+
+    @property
+    def _key(self) -> str:
+        return str(self.statistic.currentData())
 
 
 def _map_button() -> QToolButton:
@@ -180,15 +257,3 @@ def _map_button() -> QToolButton:
     button.setAccessibleName("Map over all checkpoints")
     button.setToolTip(f"Layers down, checkpoints across\n{SIGNS}")
     return button
-
-
-def _key(chart: BarChart) -> str:
-    parts = []
-    if math.isfinite(chart.mean):
-        parts.append(f"┆ mean {chart.mean_text}")
-    if chart.reference_title and any(math.isfinite(b.reference) for b in chart.bars):
-        parts.append(f"┃ {chart.reference_title}")
-    few = sum("too_few_samples" in b.flags for b in chart.bars)
-    if few:
-        parts.append(f"* too few samples ({few})")
-    return "    ".join(parts)

@@ -93,7 +93,7 @@ def paired(first: SaturationMeasured, second: SaturationMeasured) -> tuple[Layer
 def missing_reason(measured: SaturationMeasured, layer: str) -> str:
     """Why a run has no value of a layer, as the end of a sentence."""
     reasons = {one.layer: one.reason for one in measured.not_observed}
-    return f"was not observed: {reasons[layer]}" if layer in reasons else "is not there"
+    return f"was not observed: {reasons[layer]}" if layer in reasons else "is not in this model"
 
 
 def _names(missing: tuple[NotObserved, ...]) -> tuple[str, ...]:

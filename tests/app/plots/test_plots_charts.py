@@ -16,7 +16,8 @@ from landscope_app.plots.landscape_chart import (
     metrics_of_plane,
 )
 from landscope_app.plots.loss_chart import loss_chart
-from landscope_app.plots.saturation_chart import STATISTICS, saturation_chart
+from landscope_app.plots.saturation_chart import saturation_chart
+from landscope_app.plots.saturation_values import STATISTICS
 
 RUN = RUNS[0]
 

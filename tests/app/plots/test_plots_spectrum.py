@@ -123,3 +123,15 @@ def test_that_the_line_is_dragged_by_the_mouse(
     send(QEvent.Type.MouseButtonRelease, 0.5, left, none)
     assert heard
     assert abs(heard[-1] - 0.5) < 0.03
+
+
+@pytest.mark.parametrize("directions", [2, 4, 8, 500])
+def test_that_directions_are_counted_in_whole_numbers(session: Session, keep: Keep, directions: int) -> None:
+    widget = SpectrumWidget(DARK)
+    keep(widget)
+    widget.set_chart(spectrum_chart(session, RUN, NOW, LAYERS[0]))
+    axis = widget.plot.getAxis("bottom")
+    ((_, positions),) = axis.tickValues(0.9, directions + 0.1, 250)
+    assert positions
+    assert all(float(p).is_integer() for p in positions)
+    assert axis.tickStrings(positions, 1.0, 1.0) == [str(int(p)) for p in positions]

@@ -5,6 +5,7 @@ from fake_session import LAYERS, RUNS, fake_session
 
 from landscope.session.model import Session
 from landscope_app.state.selection import Selection
+from landscope_app.views.choosing import choose
 
 
 def test_that_listeners_hear_once_which_fields_changed():
@@ -60,3 +61,18 @@ def test_that_a_strange_threshold_counts_as_none(text):
     selection = Selection()
     selection.set(threshold=text)
     assert selection.threshold is None
+
+
+def test_that_a_run_is_compared_only_with_another_one_of_the_session():
+    selection, session = Selection(), fake_session()
+    for against, kept in ((RUNS[1], RUNS[1]), (RUNS[0], ""), ("gone", "")):
+        selection.set(run=RUNS[0], against=against)
+        selection.settle(session)
+        assert selection.against == kept
+
+
+def test_that_going_to_the_run_beside_swaps_the_two():
+    selection, session = Selection(), fake_session()
+    selection.set(run=RUNS[0], against=RUNS[1])
+    choose(selection, session, RUNS[1], session.runs[RUNS[1]].names[0])
+    assert (selection.run, selection.against) == (RUNS[1], RUNS[0])

@@ -1,6 +1,7 @@
 import pytest
-from fake_session import LAYERS, fake_session, names
+from fake_session import LAYERS, RUNS, fake_session, names
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from qt_application import Keep
 
@@ -103,3 +104,59 @@ def test_that_the_map_follows_the_threshold(view: SaturationView) -> None:
     view.selection.set(threshold="0.5")
     view.refresh_now()
     assert view.map.canvas.chart.values[0, 0] < before
+
+
+def test_that_another_run_is_chosen_from_the_menu_and_left_again(view: SaturationView) -> None:
+    view.refresh_now()
+    assert [a.data() for a in view.compare.menu().actions()] == ["", RUNS[1]]
+    view.compare.menu().actions()[1].trigger()
+    view.refresh_now()
+    assert view.bars.canvas.chart.other_title == RUNS[1]
+    assert "same step" in view.beside.whole
+    assert RUNS[1][:5] in view.compare.text()
+    view.selection.set(saturation="map", layer=LAYERS[1])
+    view.refresh_now()
+    assert view.map.canvas.chart.other_title == RUNS[1]
+    assert len(view.spectrum.spectrum.chart.series) == 4
+    view.compare.menu().actions()[0].trigger()
+    view.refresh_now()
+    assert view.map.canvas.chart.low == 0.0
+    assert not view.beside.isVisible()
+
+
+def test_that_a_session_of_one_run_offers_no_comparison(keep: Keep) -> None:
+    document, selection = Document(fake_session(RUNS[:1])), Selection()
+    selection.settle(document.session)
+    made = SaturationView(document, selection, DARK)
+    keep(made)
+    made.show()
+    assert not made.compare.isVisible()
+
+
+def test_that_value_rows_and_features_of_a_layer_stand_at_the_foot(view: SaturationView) -> None:
+    view.refresh_now()
+    assert "99 % of the variance" in view.note.whole
+    _click(view, 1)
+    assert "n 91,968 · D 8" in view.note.whole
+    view.bars.canvas.pointed.emit(view.bars.canvas.chart.bars[-2])
+    assert "n 1,437" in view.note.whole
+    view.bars.canvas.pointed.emit(None)
+    assert "n 91,968" in view.note.whole
+
+
+def test_that_what_is_wrong_with_layers_is_counted_and_explained(view: SaturationView) -> None:
+    view.refresh_now()
+    for said in ("1 dead", "1 ! NaN", "1 * too few samples", "1 not observed"):
+        assert said in view.flags.whole
+
+
+def test_that_the_table_of_what_is_shown_is_copied(view: SaturationView) -> None:
+    view.refresh_now()
+    (action,) = view.bars.canvas.actions()
+    action.trigger()
+    assert QGuiApplication.clipboard().text().splitlines()[1].split("\t")[0] == LAYERS[0]
+    view.selection.set(saturation="map")
+    view.refresh_now()
+    (action,) = view.map.canvas.actions()
+    action.trigger()
+    assert len(QGuiApplication.clipboard().text().splitlines()) == 1 + view.map.canvas.chart.values.size

@@ -59,8 +59,8 @@ def test_that_every_layer_of_both_runs_has_a_line(session, capsys):
     lines = {line.split()[0]: line for line in printed.splitlines() if line}
     assert "at the same step, 10" in printed
     assert lines["stem"].split()[1:] == ["1.000", "0.750", "+0.250", "4", "12,288"]
-    assert "plain: is not there" in lines["shortcut"]
-    assert "skip: is not there" in lines["dead"]
+    assert "plain: is not in this model" in lines["shortcut"]
+    assert "skip: is not in this model" in lines["dead"]
     assert "plain: dead" in lines["dead"]
 
 
