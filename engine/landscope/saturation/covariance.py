@@ -14,6 +14,7 @@ from landscope.saturation.moments import Moments
 from landscope.saturation.precision import finite_rows, wide
 from landscope.saturation.shifted_blocks import Block, ShiftedBlocks
 from landscope.saturation.stored_rows import StoredRows
+from landscope.saturation.thinning import thinned
 
 STORED_ROWS = 4_096
 """Most rows kept as they are, and most features whose D × D matrix is kept."""
@@ -31,8 +32,13 @@ class Covariance:
     another thread may do.
     """
 
-    def __init__(self, dimension: int, *, stored_rows: int = STORED_ROWS, seed: int = 0) -> None:
+    def __init__(
+        self, dimension: int, *, stored_rows: int = STORED_ROWS, row_share: float = 1.0, seed: int = 0
+    ) -> None:
+        """``row_share``: below 1, about so many of each batch's rows are taken (see ``thinned``)."""
         self.dimension = dimension
+        self._row_share, self._random = row_share, np.random.default_rng(seed)
+        self._thinned = False
         self._blocks = ShiftedBlocks(dimension)
         limit = min(stored_rows, max(1, STORED_BYTES // (4 * dimension)))
         self._full_matrix = dimension <= STORED_ROWS
@@ -58,7 +64,7 @@ class Covariance:
     def sampled(self) -> bool:
         """Whether only a random subset of the rows was kept."""
         self._absorb_rest()
-        return self._stored is not None and self._stored.sampled
+        return self._thinned or (self._stored is not None and self._stored.sampled)
 
     def add(self, samples: Tensor) -> None:
         """Take in samples (…, D), every leading dimension counting rows; no reference to them is kept.
@@ -77,6 +83,10 @@ class Covariance:
         """
         if samples.shape[-1] != self.dimension:
             raise ValueError(f"samples have {samples.shape[-1]} features, not {self.dimension}")
+        if self._row_share < 1.0:
+            kept = thinned(samples, self._row_share, self._random)
+            self._thinned |= kept.numel() < samples.numel()
+            samples = kept
         return self._blocks.take(samples)
 
     def absorb(self, block: Block) -> None:

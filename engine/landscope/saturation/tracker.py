@@ -18,6 +18,7 @@ from landscope.layers.resize import check_strategy
 from landscope.layers.samples import ConvMethod, Sampling, TimeseriesMethod
 from landscope.saturation.tracker_labels import as_labels
 from landscope.saturation.tracker_layers import LayerFilter, roots_of, watched_layers
+from landscope.saturation.tracker_memory import memory_of_layers, tell_shortage
 from landscope.saturation.tracker_options import check_choices, resume, usable_device, writer_for
 from landscope.saturation.tracker_recording import Mode, Recorded, Recorder, Series, log
 from landscope.saturation.tracker_report import FlagLog, LayerReport, report_of
@@ -59,6 +60,9 @@ class SaturationTracker:
         interpolation_downsampling: height and width after resizing, of maps that are larger.
         layers: more layers to watch: classes, or names as in ``model.named_modules()``.
         idim_rule: ``smallest_k``, or ``delve`` for the number of the original, one less.
+        worker: multiply in a thread of its own; the training thread only copies.
+        row_share: below 1, about so many of the rows of each forward pass are taken, never fewer than 8 per
+            feature, evenly spread (``0.25``: a quarter); such layers are flagged ``sampled``.
 
     Raises:
         OptionError: an argument cannot be used.
@@ -91,11 +95,15 @@ class SaturationTracker:
         *,
         layers: Collection[str | type[nn.Module]] = (),
         idim_rule: IdimRule = "smallest_k",
+        worker: bool = False,
+        row_share: float = 1.0,
     ) -> None:
         self.stats = checked_stats(stats)
         check_threshold(sat_threshold)
         check_strategy(interpolation_strategy)
         check_choices(conv_method, timeseries_method, idim_rule)
+        if not 0.0 < row_share <= 1.0:
+            raise OptionError(f"row_share is {row_share:g}; it must be above 0 and at most 1.")
         for name, count in (
             ("log_interval", log_interval),
             ("interpolation_downsampling", interpolation_downsampling),
@@ -125,10 +133,15 @@ class SaturationTracker:
                 interpolation_downsampling,
                 "embed" in self.stats,
                 usable_device(device),
+                worker,
+                row_share,
             ),
         )
         self._detach = weakref.finalize(self, self._recorder.close)
-        self._say(f"watching {', '.join(self.layers) or 'no layer'}")
+        tell_shortage(self.memory_per_layer, self._watched, usable_device(device))
+        self._say(
+            f"watching {', '.join(self.layers) or 'no layer'}, {self.memory_estimate / 1e6:.3g} MB at most"
+        )
 
     def __enter__(self) -> SaturationTracker:
         return self
@@ -150,6 +163,16 @@ class SaturationTracker:
         called = {name for series in self._recorder.series.values() for name in series}
         silent = silent_layers(self._watched, called, self._recorder.passes)
         return self._hidden | silent | self._recorder.failed
+
+    @property
+    def memory_per_layer(self) -> dict[str, int]:
+        """Most bytes that the sums of each layer take, both modes together (see ``covariance_bytes``)."""
+        return memory_of_layers(self._watched, self._recorder.options, self._recorder.series)
+
+    @property
+    def memory_estimate(self) -> int:
+        """Most bytes that all sums take together; known before the first forward pass."""
+        return sum(self.memory_per_layer.values())
 
     def set_labels(self, targets: Any) -> None:
         """Say what the items of the batch are that the model is given next, for the rows to be embedded.
@@ -175,6 +198,7 @@ class SaturationTracker:
 
     def add_saturations(self, save: bool = True) -> None:
         """Report every mode that had a forward pass since the last report, then save."""
+        self.drain()
         for mode in ("train", "eval"):
             self._report(mode)
         if save:
@@ -184,6 +208,10 @@ class SaturationTracker:
         """Let the writer store what it has."""
         if not self._nosave:
             self._to_writer("save")
+
+    def drain(self) -> None:
+        """Wait until the worker, if there is one, has summed what was recorded."""
+        self._recorder.drain()
 
     def stop(self) -> None:
         """Record nothing until ``resume``."""

@@ -7,6 +7,7 @@ import threading
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 import torch
@@ -20,10 +21,12 @@ from landscope.layers.resize import resized
 from landscope.layers.samples import Sampling, layer_samples, sequence_method, sequence_of
 from landscope.saturation.covariance import Covariance
 from landscope.saturation.precision import finite_rows, working
+from landscope.saturation.shifted_blocks import Block
 from landscope.saturation.stored_rows import StoredRows
 from landscope.saturation.tracker_hooks import Hook
 from landscope.saturation.tracker_labels import labels_of_rows, with_labels
 from landscope.saturation.tracker_layers import Watched
+from landscope.saturation.tracker_worker import Worker
 
 Mode = Literal["train", "eval"]
 EMBEDDED_ROWS = 512
@@ -46,6 +49,8 @@ class Recorded:
     interpolation_downsampling: int = 32
     embed: bool = False
     device: torch.device | None = None
+    worker: bool = False
+    row_share: float = 1.0
 
 
 @dataclass
@@ -92,7 +97,8 @@ class Recorder:
         self.labels: Tensor | None = None
         self.failed: dict[str, str] = {}
         self.series: dict[Mode, dict[str, Series]] = {"train": {}, "eval": {}}
-        self._options = options
+        self.options = options
+        self._worker = Worker() if options.worker else None
         self._lock = threading.Lock()
         self._pass = _Pass()
         self._real = _RealStepsPerThread()
@@ -117,11 +123,18 @@ class Recorder:
             if covariances:
                 series.covariance = series.rows = None
 
+    def drain(self) -> None:
+        """Wait until everything that was recorded is summed."""
+        if self._worker is not None:
+            self._worker.drain()
+
     def close(self) -> None:
-        """Take all hooks away."""
+        """Take all hooks away and end the worker."""
         for handle in self._handles:
             handle.remove()
         self._leave()
+        if self._worker is not None:
+            self._worker.close()
 
     def _begin(self, root: nn.Module, *_: object) -> None:
         now = self._pass
@@ -203,11 +216,11 @@ class Recorder:
         batch, real = self._ordered(layer, output)
         series = self.series[mode].setdefault(name, Series())
         series.forwards += 1
-        if series.forwards % self._options.log_interval:
+        if series.forwards % self.options.log_interval:
             return
         known = self.labels if self.labels is not None and len(self.labels) == len(batch) else None
-        if self._options.max_samples is not None:
-            room = max(0, self._options.max_samples - series.items)
+        if self.options.max_samples is not None:
+            room = max(0, self.options.max_samples - series.items)
             batch, real = batch[:room], None if real is None else real[:room]
             known = None if known is None else known[:room]
         if not batch.shape[0]:
@@ -215,20 +228,20 @@ class Recorder:
         series.items += batch.shape[0]
         samples = layer_samples(layer, self._resized(layer, batch), self._sampling, True, real)
         labels = None
-        if known is not None and self._options.embed:
+        if known is not None and self.options.embed:
             labels = labels_of_rows(known, samples, batch, real, sequence_method(layer, self._sampling))
         self._add(name, series, samples, labels)
 
     @property
     def _sampling(self) -> Sampling:
-        return self._options.sampling
+        return self.options.sampling
 
     def _add(self, name: str, series: Series, samples: Tensor, labels: Tensor | None) -> None:
-        home = self._options.device
+        home = self.options.device
         samples = samples if home is None else samples.to(home)
         if series.covariance is None:
-            series.covariance = Covariance(samples.shape[-1])
-            series.rows = StoredRows(EMBEDDED_ROWS) if self._options.embed else None
+            series.covariance = Covariance(samples.shape[-1], row_share=self.options.row_share)
+            series.rows = StoredRows(EMBEDDED_ROWS) if self.options.embed else None
         if series.covariance.dimension != samples.shape[-1]:
             return self._fail(
                 name,
@@ -236,11 +249,21 @@ class Recorder:
                 "only batches of the first size are measured.",
             )
         series.fresh = True
-        series.covariance.add(samples)
+        for block in series.covariance.blocks(samples):
+            if self._worker is None:
+                series.covariance.absorb(block)
+            else:
+                self._worker.put(partial(self._absorb, name, series.covariance, block))
         if series.rows is not None:
             rows = working(samples).reshape(-1, samples.shape[-1])
             series.rows.add(finite_rows(with_labels(rows, labels)))
         return None
+
+    def _absorb(self, name: str, covariance: Covariance, block: Block) -> None:
+        try:
+            covariance.absorb(block)
+        except Exception as error:  # as in _guarded, whose lock is for the hooks only
+            self._fail(name, f"It cannot be measured: {error}.")
 
     def _ordered(self, layer: Layer, output: Tensor | PackedSequence) -> tuple[Tensor, Tensor | None]:
         """The detached output with batch items first, and for sequences the (B, T) real steps if known."""
@@ -270,10 +293,10 @@ class Recorder:
         return known if known is not None else leading not in self._pass.time_first
 
     def _resized(self, layer: Layer, batch: Tensor) -> Tensor:
-        strategy = self._options.interpolation_strategy
+        strategy = self.options.interpolation_strategy
         if strategy is None or batch.dim() < 3 or (layer.family != "map" and batch.dim() < 4):
             return batch
-        return resized(batch, strategy, self._options.interpolation_downsampling)
+        return resized(batch, strategy, self.options.interpolation_downsampling)
 
 
 def _recomputes() -> bool:

@@ -1,0 +1,90 @@
+"""A thread beside the training loop that multiplies what the hooks copied."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable
+
+import torch
+
+_WAITING = 32
+"""Pieces of work that may wait; with more the training thread waits, so that memory stays bounded."""
+
+Work = Callable[[], None]
+
+
+class Worker:
+    """Runs work in the order it is given, in one thread with one torch thread, started by the first piece.
+
+    Work must not raise. Work on a CUDA device goes to the stream that was current where it was given, behind
+    the copies that it needs.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: queue.Queue[Work | None] = queue.Queue(_WAITING)
+        self._over = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def put(self, work: Work) -> None:
+        """Hand over work; waits while too much of it is waiting already."""
+        if self._thread is None:
+            self._over.clear()
+            self._thread = threading.Thread(
+                target=_serve,
+                args=(self._waiting, self._over),
+                name="landscope-saturation",
+                daemon=True,  # a loop that never closes its tracker may still end
+            )
+            self._thread.start()
+        self._waiting.put(_on_current_stream(work))
+
+    def drain(self) -> None:
+        """Wait until all work is done."""
+        if self._thread is not None and self._thread.is_alive():
+            self._waiting.join()
+
+    def close(self) -> None:
+        """Finish the work and end the thread; further work starts another one."""
+        thread, self._thread = self._thread, None
+        if thread is None or not thread.is_alive():  # not alive in a process that was forked off
+            return
+        if thread is threading.current_thread():  # the last reference went while it worked
+            self._over.set()
+            return
+        self._waiting.put(None)
+        thread.join()
+
+
+def _serve(waiting: queue.Queue[Work | None], over: threading.Event) -> None:
+    _use_one_torch_thread()
+    with torch.no_grad():
+        while not over.is_set():
+            work = waiting.get()
+            if work is None:
+                over.set()
+            else:
+                work()
+            del work  # what it holds must not live until the next piece comes
+            waiting.task_done()
+
+
+def _use_one_torch_thread() -> None:
+    """For this thread only: torch also keeps the number for threads to come, and that is put back."""
+    others = torch.get_num_threads()
+    torch.set_num_threads(1)
+    putting_back = threading.Thread(target=torch.set_num_threads, args=(others,))
+    putting_back.start()
+    putting_back.join()
+
+
+def _on_current_stream(work: Work) -> Work:
+    if not torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
+        return work
+    stream = torch.cuda.current_stream()
+
+    def on_stream() -> None:
+        with torch.cuda.stream(stream):
+            work()
+
+    return on_stream
