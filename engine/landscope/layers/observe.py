@@ -16,7 +16,7 @@ from torch.utils.hooks import RemovableHandle
 from landscope.contract.deltas import NotObserved
 from landscope.layers.kinds import Layer, observed_layers, unobservable
 from landscope.layers.padding import RealSteps
-from landscope.layers.row_items import leading_items, packed_items, series_items
+from landscope.layers.row_items import packed_items, series_items
 from landscope.layers.samples import Sampling, layer_samples, sequence_method, sequence_of
 
 Receive = Callable[[str, Layer, Tensor], None]
@@ -59,7 +59,8 @@ class Observer:
         self._seen: set[str] = set()
         self._failed: dict[str, str] = {}
         self._size: int | None = None
-        self._items: Callable[[Tensor, int], Tensor | None] = leading_items
+        self._leading = torch.empty(0, dtype=torch.int64)
+        self._items: Callable[[int], Tensor | None] | None = None
         self._open = False
 
     def __enter__(self) -> Observer:
@@ -87,21 +88,27 @@ class Observer:
         self._size, self._open = size, True
         try:
             yield
-            self._items = leading_items
+            self._items = None
             for name, (layer, step) in self._last_step.items():
                 self._receive(name, layer, step)
         finally:
             self._open = False
             self._real.forget()
             self._last_step.clear()
-            self._items = leading_items
+            self._items = None
 
     def items(self, samples: Tensor) -> Tensor | None:
-        """(n,) which item of the batch each row of ``samples`` belongs to; ask only while receiving them.
+        """(L,) which item of the batch each of the samples (L, …, D) belongs to; ask while receiving them.
 
         None = it cannot be told: the size of the batch is not known, or the model has reshaped it.
         """
-        return None if self._size is None else self._items(samples, self._size)
+        if self._size is None:
+            return None
+        if self._items is not None:
+            return self._items(self._size)
+        if len(self._leading) != self._size:
+            self._leading = torch.arange(self._size)
+        return self._leading if samples.shape[0] == self._size else None
 
     def not_observed(self) -> tuple[NotObserved, ...]:
         """What was not recorded so far, with the reason."""
@@ -138,15 +145,15 @@ class Observer:
             self._hand_on(layer, self._samples(layer, found))
 
     def _samples(self, layer: Layer, output: Any) -> Tensor:
-        method, self._items = sequence_method(layer, self._sampling), leading_items
+        method, self._items = sequence_method(layer, self._sampling), None
         if isinstance(output, PackedSequence):
-            self._items = lambda _, size: packed_items(output, size, method)
+            self._items = lambda size: packed_items(output, size, method)
         if not isinstance(output, Tensor) or output.dim() != 3 or layer.family == "map":
             return layer_samples(layer, output, self._sampling)
         first = self._is_batch_first(layer, output)
         real = self._real.of(output if first else output.transpose(0, 1))
         if real is not None:
-            self._items = lambda _, size: series_items(real, size, method)
+            self._items = lambda size: series_items(real, size, method)
         return layer_samples(layer, output, self._sampling, first, real)
 
     def _is_batch_first(self, layer: Layer, sequence: Tensor) -> bool:

@@ -1,4 +1,4 @@
-"""Which item of the batch each row of a layer's samples belongs to: rows carry the label of their item."""
+"""Which item of the batch a layer's samples belong to: rows can then carry the label of their item."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ def leading_items(samples: Tensor, size: int) -> Tensor | None:
 
 
 def series_items(real: Tensor, size: int, method: TimeseriesMethod) -> Tensor | None:
-    """(n,) items of the rows that ``series_samples`` takes from (B, T, F) by the mask ``real`` (B, T)."""
+    """(n,) items of the rows that ``series_samples`` takes from (B, T, F) by the mask ``real`` (B, T).
+
+    None where the leading dimension is not B = ``size``.
+    """
     if real.shape[0] != size:
         return None
     return (real if method == "timestepwise" else real.any(1, keepdim=True)).nonzero()[:, 0].cpu()

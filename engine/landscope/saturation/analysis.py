@@ -89,12 +89,13 @@ class _Work:
             self._done += len(self._batches)
             yield Notice(level="warning", sentence=error.sentence, detail=error.detail)
             return
-        covariances, rows = LayerCovariances(), LayerRows() if self._job.options.embedding else None
+        covariances = LayerCovariances()
+        rows = LayerRows(self._samples()) if self._job.options.embedding else None
 
         def take(call: str, layer: Layer, samples: Tensor) -> None:
             covariances.take(call, layer, samples)
             if rows is not None:
-                rows.take(call, samples, observer.items)
+                rows.take(call, samples, observer.items(samples))
 
         observer = Observer(self._subject.model, take, self._sampling, check=self._token.check)
         with observer:

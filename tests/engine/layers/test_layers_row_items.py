@@ -27,13 +27,14 @@ def _marked(model):
 
 
 def _told(model, *inputs, size=SIZE, series="last_timestep"):
-    """Per received call the items, and the first feature of each row."""
+    """Per received call the item of every row, and its first feature."""
     found = []
 
     def receive(_name, _layer, samples):
         items = observer.items(samples)
         rows = samples.reshape(-1, samples.shape[-1])
-        found.append((None if items is None else items.tolist(), rows[:, 0].tolist()))
+        each = len(rows) // len(samples)
+        found.append((None if items is None else items.repeat_interleave(each).tolist(), rows[:, 0].tolist()))
 
     observer = Observer(model, receive, Sampling("channelwise", series))
     with observer, observer.batch(size), torch.no_grad():

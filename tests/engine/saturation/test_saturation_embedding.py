@@ -7,10 +7,9 @@ import pytest
 import torch
 
 from landscope.contract.deltas import UNKNOWN_LABEL
-from landscope.layers.row_items import leading_items
 from landscope.project.measuring.defaults import classes_of
 from landscope.saturation.covariance import Covariance
-from landscope.saturation.embedding import EMBEDDED_ROWS, KeptRows, LayerRows
+from landscope.saturation.embedding import EMBEDDED_ROWS, LayerRows
 from landscope.saturation.leading import decomposed
 
 
@@ -55,10 +54,10 @@ def test_that_equal_eigenvalues_have_eigenvectors_too():
 @pytest.mark.parametrize(("rows", "features"), [(1, 4), (3, 1), (2, 200)])
 def test_that_a_direction_without_variance_places_rows_at_zero(rows, features):
     samples = _samples(rows, features)
-    covariance, kept = Covariance(features), LayerRows()
+    covariance, kept = Covariance(features), LayerRows(rows)
     covariance.add(samples)
     kept.begin(0, rows, None)
-    kept.take("a", samples, lambda _: torch.arange(rows))
+    kept.take("a", samples, torch.arange(rows))
     placed = kept.of("a").along(covariance.decomposed(2)[1])["embedding"]
     assert placed.shape == (rows, 2)
     assert np.abs(placed[:, 1]).max() < 1e-3
@@ -69,25 +68,25 @@ def test_that_a_direction_without_variance_places_rows_at_zero(rows, features):
 
 
 def _passed(samples, batch, labels=None):
-    """One pass in batches, every row an item of its own."""
-    kept = LayerRows()
+    """One pass in batches over samples (B, …, D)."""
+    kept = LayerRows(len(samples))
     for first in range(0, len(samples), batch):
         part = samples[first : first + batch]
         kept.begin(first, len(part), None if labels is None else labels[first : first + batch])
-        kept.take("a", part, lambda given: torch.arange(len(given)))
+        kept.take("a", part, torch.arange(len(part)))
     return kept.of("a")
 
 
-def test_that_all_rows_are_kept_where_they_fit():
-    samples = _samples(100, 6)
-    found = _passed(samples, 32, labels=torch.arange(100) % 7).along(torch.eye(6, 2).double())
+def test_that_all_samples_are_kept_where_they_fit():
+    samples = _samples(400, 6)
+    found = _passed(samples, 32, labels=torch.arange(400) % 7).along(torch.eye(6, 2).double())
     centred = samples - samples.mean(0)
     np.testing.assert_allclose(found["embedding"], centred[:, :2].numpy(), atol=1e-5)
-    assert found["items"].tolist() == list(range(100))
-    assert found["labels"].tolist() == [k % 7 for k in range(100)]
+    assert found["items"].tolist() == list(range(400))
+    assert found["labels"].tolist() == [k % 7 for k in range(400)]
 
 
-def test_that_a_sample_of_many_rows_is_spread_over_the_whole_pass_and_keeps_its_labels():
+def test_that_some_of_many_samples_are_spread_over_the_whole_pass_and_keep_their_labels():
     samples = torch.arange(20_000.0).reshape(-1, 1) * torch.ones(1, 2)
     found = _passed(samples, 333, labels=torch.arange(20_000) * 3).along(torch.eye(2).double())
     items = found["items"]
@@ -98,38 +97,44 @@ def test_that_a_sample_of_many_rows_is_spread_over_the_whole_pass_and_keeps_its_
     np.testing.assert_allclose(found["embedding"][:, 0], items - items.mean(), rtol=1e-4, atol=0.1)
 
 
-def test_that_positions_of_a_map_carry_the_label_of_their_picture():
-    pictures = torch.arange(60.0).reshape(-1, 1, 1, 1).expand(60, 3, 5, 4).contiguous()
-    kept = LayerRows()
-    for first in range(0, 60, 25):
-        part = pictures[first : first + 25].movedim(1, -1)
-        kept.begin(first, len(part), 10 * torch.arange(first, first + len(part)))
-        kept.take("conv", part, lambda given: leading_items(given, len(given)))
-    found = kept.of("conv").along(torch.eye(3, 2).double())
-    assert len(found["items"]) == EMBEDDED_ROWS
-    assert np.array_equal(found["labels"], 10 * found["items"])
-    np.testing.assert_allclose(found["embedding"][:, 1], found["items"] - found["items"].mean(), atol=1e-3)
+@pytest.mark.parametrize(("pictures", "kept"), [(60, 480), (100, 500), (2000, 512)])
+def test_that_positions_of_a_map_carry_the_label_of_their_picture(pictures, kept):
+    values = torch.arange(float(pictures)).reshape(-1, 1, 1, 1).repeat(1, 2, 5, 4)
+    values[:, 1] = torch.arange(20.0).reshape(5, 4)
+    labels = 10 * torch.arange(pictures)
+    found = _passed(values.movedim(1, -1), 25, labels).along(torch.eye(2).double())
+    items = found["items"]
+    assert len(items) == kept
+    assert np.array_equal(found["labels"], 10 * items)
+    np.testing.assert_allclose(found["embedding"][:, 0], items - items.mean(), atol=1e-3)
+    position = found["embedding"][:, 1] - found["embedding"][:, 1].min()
+    hits = np.bincount(position.round().astype(int), minlength=20)
+    assert hits.min() > kept / 60 and hits.max() < kept / 10  # as likely everywhere: kept / 20
+    assert len({*zip(items.tolist(), position.round().tolist(), strict=True)}) == kept
 
 
-def test_that_the_same_rows_are_kept_whatever_they_hold_and_however_they_are_batched():
-    one = _passed(_samples(5_000, 3), 100).items
-    assert np.array_equal(one, _passed(_samples(5_000, 3, seed=1), 64).items)
+def test_that_the_same_samples_are_kept_whatever_they_hold_and_however_they_are_batched():
+    directions = torch.eye(3, 2).double()
+    one = _passed(_samples(5_000, 3), 100).along(directions)["items"]
+    other = _passed(_samples(5_000, 3, seed=1).unsqueeze(1), 64).along(directions)["items"]
+    assert np.array_equal(one, other)
 
 
-def test_that_every_row_is_as_likely_to_be_kept():
-    hits = np.zeros(50)
-    for seed in range(400):
-        kept = KeptRows(1, seed)
-        kept.limit = 10
-        kept._next = 9
-        kept._advance()
-        held = {}
-        for size in (7, 20, 1, 22):
-            begin = kept._seen
-            held |= {place: begin + row for place, row in kept.draw(size).items()}
-        hits[list(held.values())] += 1
-    assert hits.sum() == 4_000
-    assert hits.min() > 40 and hits.max() < 125  # 80 are expected, with a standard deviation of 8
+def test_that_very_wide_layers_keep_fewer_samples(monkeypatch):
+    monkeypatch.setattr("landscope.saturation.embedding.EMBEDDED_BYTES", 4 * 3 * 40)
+    found = _passed(_samples(2_000, 3), 100, torch.arange(2_000)).along(torch.eye(3, 2).double())
+    assert len(found["items"]) == 40
+    assert np.ptp(found["items"]) > 1_000
+
+
+def test_that_sequences_of_any_length_give_rows_of_their_own():
+    kept = LayerRows(3)
+    kept.begin(0, 3, torch.tensor([5, 6, 7]))
+    kept.take("a", torch.tensor([[0.0], [2.0], [0.0], [2.0], [0.0]]), torch.tensor([0, 2, 0, 2, 0]))
+    found = kept.of("a").along(torch.ones(1, 1).double())
+    assert found["items"].tolist() == [0, 0, 0, 2, 2]  # item 1 has no step
+    assert found["labels"].tolist() == [5, 5, 5, 7, 7]
+    np.testing.assert_allclose(np.diff(found["embedding"][:, 0]), [0, 0, 2, 0], atol=1e-6)
 
 
 def test_that_rows_that_are_not_finite_have_no_place_and_do_not_disturb_the_others():
@@ -142,13 +147,18 @@ def test_that_rows_that_are_not_finite_have_no_place_and_do_not_disturb_the_othe
     assert np.isfinite(np.delete(placed, [7, 9], axis=0)).all()
 
 
-def test_that_what_items_do_not_tell_is_unknown():
-    kept = LayerRows()
+def test_that_rows_whose_item_is_not_known_are_kept_without_a_label():
+    kept = LayerRows(4)
     kept.begin(0, 4, torch.arange(4))
-    kept.take("a", torch.randn(8, 3), lambda _: None)
-    found = kept.of("a").along(torch.eye(3, 2).double())
+    kept.take("a", torch.arange(24.0).reshape(12, 2), None)
+    found = kept.of("a").along(torch.eye(2).double())
     assert set(found["items"].tolist()) == {-1}
     assert set(found["labels"].tolist()) == {UNKNOWN_LABEL}
+    assert len(np.unique(found["embedding"][:, 0])) == 12
+    kept = LayerRows(4)
+    kept.begin(0, 4, None)
+    kept.take("a", torch.ones(1, 2), None)
+    assert len(kept.of("a").along(torch.eye(2).double())["items"]) == 1
 
 
 @pytest.mark.parametrize(
