@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from operator import attrgetter
 
 import numpy as np
 
@@ -92,12 +92,12 @@ def _share(threshold: float) -> str:
 
 def _highest(saturation: Saturation, bars: tuple[Bar, ...], statistic: Statistic) -> float:
     """The largest value over all checkpoints, so that bars keep their scale while stepping."""
+    field = attrgetter(statistic.key)
     values = [
-        float(getattr(layer, statistic.key)) for one in saturation.measured.values() for layer in one.layers
+        np.fromiter(map(field, one.layers), float, len(one.layers)) for one in saturation.measured.values()
     ]
-    shown = (v for bar in bars for v in (bar.value, bar.other))
-    finite = [v for v in (*values, *shown) if math.isfinite(v)]
-    return max(finite, default=1.0) or 1.0
+    shown = np.concatenate([*values, [bar.value for bar in bars], [bar.other for bar in bars]])
+    return float(shown[np.isfinite(shown)].max(initial=0.0)) or 1.0
 
 
 def _mean(bars: tuple[Bar, ...]) -> float:

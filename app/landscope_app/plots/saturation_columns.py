@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -96,32 +94,3 @@ def _mark(layer: LayerSaturation) -> str:
     if not math.isfinite(layer.lsat):
         return MARKS["nonfinite"]
     return next((sign for flag, sign in MARKS.items() if flag in layer.flags), "")
-
-
-class Columns:
-    """Columns that were made once, each as long as its checkpoint is not measured anew."""
-
-    def __init__(self) -> None:
-        self._made: dict[int, Column] = {}
-
-    def of(self, measured: SaturationMeasured) -> Column:
-        """The column of a checkpoint."""
-        found = self._made.get(id(measured))
-        if found is None:
-            found = self._made[id(measured)] = column_of(measured)
-        return found
-
-    def prepare(self, wanted: Iterable[SaturationMeasured], seconds: float) -> bool:
-        """Make the columns of ``wanted``, and forget all others; False = time was up before the last.
-
-        At least one is made, so that calling it again and again comes to an end.
-        """
-        until = time.perf_counter() + seconds
-        there = {id(one): one for one in wanted}
-        self._made = {key: column for key, column in self._made.items() if key in there}
-        missing = [one for key, one in there.items() if key not in self._made]
-        for k, one in enumerate(missing):
-            self.of(one)
-            if time.perf_counter() > until:
-                return k == len(missing) - 1
-        return True

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Generator
+
 from PySide6.QtCore import QTimer, Signal
 
 from landscope.session.model import Session
 from landscope_app.plots.charts import MapChart
 from landscope_app.plots.map import MapWidget
-from landscope_app.plots.saturation_columns import Columns
-from landscope_app.plots.saturation_map import map_columns, saturation_map
+from landscope_app.plots.saturation_frame import Frames
+from landscope_app.plots.saturation_map import map_steps
 from landscope_app.state.selection import Chosen, share_of
 from landscope_app.theme.colors import Theme
 
 SLICE_S = 0.006
-"""How long columns are made in one go; 100 checkpoints of 300 layers take some 40 of these."""
+"""How long it works in one go; the first map of 100 checkpoints and 300 layers takes some 40 of these."""
 
 
 class TrainingMap(MapWidget):
@@ -27,36 +30,44 @@ class TrainingMap(MapWidget):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
-        self._columns = Columns()
-        self._session, self._chosen, self._key = Session(), Chosen(), "lsat"
+        self._frames = Frames()
+        self._steps: Generator[None, None, MapChart] | None = None
+        self._cell = ("", "")
         self._more = QTimer(self, singleShot=True, interval=0)
         self._more.timeout.connect(self._go_on)
 
     def show_training(self, session: Session, chosen: Chosen, key: str) -> None:
-        """Draw a statistic over the training of the chosen run; at once where its columns are there."""
-        self._session, self._chosen, self._key = session, chosen, key
+        """Draw a statistic over the training of the chosen run, soon; at once where that is quick."""
+        threshold = share_of(chosen.threshold)
+        self._cell = (chosen.layer, chosen.checkpoint)
+        self._steps = map_steps(
+            session, chosen.run, key, chosen.split, threshold, chosen.against, self._frames
+        )
         self._go_on()
 
     def leave(self) -> None:
-        """It is not looked at any more: make no more columns."""
+        """It is not looked at any more."""
         self._more.stop()
+        self._steps = None
 
-    def chart(self) -> MapChart:
-        """The map of what was asked for last, whole."""
-        now = self._chosen
-        threshold = share_of(now.threshold)
-        return saturation_map(
-            self._session, now.run, self._key, now.split, threshold, now.against, self._columns
-        )
+    def finish(self) -> None:
+        """Draw now what is still being made, however long it takes (for pictures)."""
+        while self._steps is not None:
+            self._go_on()
 
     def _go_on(self) -> None:
-        now = self._chosen
-        found = map_columns(self._session, now.run, now.split, now.against)
-        theirs = (beside.measured for _, beside in found if beside is not None)
-        wanted = [*(one for one, _ in found), *(one for one in theirs if one is not None)]
-        if not self._columns.prepare(wanted, SLICE_S):
-            self._more.start()
-            return
-        chart = self.chart()
-        self.show_chart(chart, now.layer, now.checkpoint)
+        until = time.perf_counter() + SLICE_S
+        while self._steps is not None:
+            try:
+                next(self._steps)
+            except StopIteration as end:
+                self._show(end.value)
+                return
+            if time.perf_counter() >= until:
+                self._more.start()
+                return
+
+    def _show(self, chart: MapChart) -> None:
+        self.leave()
+        self.show_chart(chart, *self._cell)
         self.drawn.emit(chart)

@@ -6,7 +6,8 @@ from msgspec.structs import replace
 from landscope.contract.deltas import CheckpointInfo, NotObserved, RunListed
 from landscope.session.model import Session
 from landscope_app.plots.saturation_chart import saturation_chart
-from landscope_app.plots.saturation_map import UNSEEN, saturation_map
+from landscope_app.plots.saturation_frame import UNSEEN
+from landscope_app.plots.saturation_map import saturation_map
 from landscope_app.plots.saturation_table import bars_table, map_table
 from landscope_app.plots.spectrum_chart import spectrum_chart
 

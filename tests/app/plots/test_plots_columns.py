@@ -1,12 +1,14 @@
 import numpy as np
 import pytest
-from fake_session import RUNS, fake_session
+from fake_session import LAYERS, RUNS, fake_session, names
 from msgspec.structs import replace
 
 from landscope.contract.deltas import SaturationMeasured
 from landscope.contract.errors import OptionError
+from landscope.session.model import Session
 from landscope.session.threshold import at_threshold
-from landscope_app.plots.saturation_columns import Columns, column_of
+from landscope_app.plots.saturation_columns import column_of
+from landscope_app.plots.saturation_frame import Frame, Frames
 
 
 def _measured() -> SaturationMeasured:
@@ -48,8 +50,24 @@ def test_that_a_checkpoint_without_layers_is_an_empty_column() -> None:
     assert len(column_of(replace(_measured(), layers=())).values("lsat", 0.5)) == 0
 
 
-def test_that_a_column_is_made_anew_only_for_what_was_measured_anew() -> None:
-    one, columns = _measured(), Columns()
-    again = replace(one)
-    assert columns.of(one) is columns.of(one)
-    assert columns.of(again).measured is again
+def _frame(frames: Frames, session: Session) -> Frame:
+    steps = frames.frame(session, RUNS[0], "train", "")
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            made: Frame = end.value
+            return made
+
+
+def test_that_a_frame_is_made_anew_only_when_something_in_it_is_measured_anew() -> None:
+    session, frames = fake_session((RUNS[0],)), Frames()
+    first = _frame(frames, session)
+    assert _frame(frames, session) is first
+    measured = next(iter(session.saturation.values())).measured
+    name = names()[3]
+    measured[name] = replace(measured[name], layers=measured[name].layers[:-1])
+    second = _frame(frames, session)
+    assert second.ours[3] is not first.ours[3]
+    assert second.ours[2] is first.ours[2]
+    assert second.ours_cells.samples[LAYERS.index("head"), 3] == 0

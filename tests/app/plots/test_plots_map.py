@@ -9,7 +9,8 @@ from landscope.session.model import Session
 from landscope_app.plots.charts import MapChart
 from landscope_app.plots.colour_maps import colour_table
 from landscope_app.plots.map import MapCanvas
-from landscope_app.plots.saturation_map import UNSEEN, saturation_map
+from landscope_app.plots.saturation_frame import UNSEEN
+from landscope_app.plots.saturation_map import saturation_map
 from landscope_app.theme.colors import DARK
 
 RUN = RUNS[0]

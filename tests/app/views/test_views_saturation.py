@@ -6,9 +6,11 @@ from PySide6.QtTest import QTest
 from qt_application import Keep
 
 from landscope_app.plots.bars import PADDING, ROW
+from landscope_app.plots.charts import MapChart
 from landscope_app.state.document import Document
 from landscope_app.state.selection import Selection
 from landscope_app.theme.colors import DARK
+from landscope_app.views import training_map
 from landscope_app.views.saturation import SaturationView
 
 
@@ -87,6 +89,7 @@ def test_that_the_map_chooses_layer_and_checkpoint_above_the_spectrum(
 ) -> None:
     view.over_training.click()
     view.refresh_now()
+    view.map.finish()
     assert view.map.isVisible()
     view.map.canvas.chosen.emit(LAYERS[3], names()[1])
     view.refresh_now()
@@ -100,9 +103,11 @@ def test_that_the_map_chooses_layer_and_checkpoint_above_the_spectrum(
 def test_that_the_map_follows_the_threshold(view: SaturationView) -> None:
     view.selection.set(saturation="map")
     view.refresh_now()
+    view.map.finish()
     before = view.map.canvas.chart.values[0, 0]
     view.selection.set(threshold="0.5")
     view.refresh_now()
+    view.map.finish()
     assert view.map.canvas.chart.values[0, 0] < before
 
 
@@ -116,10 +121,12 @@ def test_that_another_run_is_chosen_from_the_menu_and_left_again(view: Saturatio
     assert RUNS[1][:5] in view.compare.text()
     view.selection.set(saturation="map", layer=LAYERS[1])
     view.refresh_now()
+    view.map.finish()
     assert view.map.canvas.chart.other_title == RUNS[1]
     assert len(view.spectrum.spectrum.chart.series) == 4
     view.compare.menu().actions()[0].trigger()
     view.refresh_now()
+    view.map.finish()
     assert view.map.canvas.chart.low == 0.0
     assert not view.beside.isVisible()
 
@@ -157,6 +164,20 @@ def test_that_the_table_of_what_is_shown_is_copied(view: SaturationView) -> None
     assert QGuiApplication.clipboard().text().splitlines()[1].split("\t")[0] == LAYERS[0]
     view.selection.set(saturation="map")
     view.refresh_now()
+    view.map.finish()
     (action,) = view.map.canvas.actions()
     action.trigger()
     assert len(QGuiApplication.clipboard().text().splitlines()) == 1 + view.map.canvas.chart.values.size
+
+
+def test_that_a_long_training_is_read_in_slices_and_never_shown_in_part(
+    view: SaturationView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(training_map, "SLICE_S", 0.0)
+    drawn: list[MapChart] = []
+    view.map.drawn.connect(drawn.append)
+    view.selection.set(saturation="map")
+    view.refresh_now()
+    assert not drawn
+    view.map.finish()
+    assert [chart.values.shape for chart in drawn] == [(len(LAYERS) + 1, len(names()))]
