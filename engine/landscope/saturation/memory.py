@@ -1,0 +1,77 @@
+"""How much memory covariances will take, told before the first sample is seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from landscope.layers.kinds import Layer
+from landscope.layers.samples import ConvMethod
+from landscope.saturation.covariance import STORED_BYTES, STORED_ROWS
+
+_BLOCK = 1 << 20
+"""Elements of a block of samples that waits to be multiplied."""
+
+_BLOCK_ROWS = 1_024
+_FEATURES = ("out_features", "out_channels", "embed_dim", "embedding_dim", "num_features", "normalized_shape")
+"""What modules call their number of features."""
+
+_MEMINFO = Path("/proc/meminfo")
+
+
+def features_of(layer: Layer, conv_method: ConvMethod) -> int | None:
+    """D of the layer's samples; None where only a forward pass can tell, as for flattened maps."""
+    module: Any = layer.module
+    if layer.family == "map" and conv_method == "flatten":
+        return None
+    if hasattr(module, "hidden_size"):
+        directions = 2 if getattr(module, "bidirectional", False) else 1
+        return int((getattr(module, "proj_size", 0) or module.hidden_size) * directions)
+    found = next((getattr(module, name) for name in _FEATURES if hasattr(module, name)), None)
+    return int(found[-1]) if isinstance(found, tuple) else found
+
+
+def covariance_bytes(dimension: int | None, *, embedded_rows: int = 0, maps: bool = False) -> int:
+    """Most bytes that one covariance of float32 samples holds, however many samples come.
+
+    Up to 4,096 features D: 12·D² for the sums (a float32 and a float64 matrix); above: 4·D for each of at
+    most 4,096 stored rows, together at most 128 MiB. Beside them a block of samples, 4·min(2²⁰, 1024·D) bytes
+    (4·2²⁰ for maps), and 4·(D + 1) for each embedded row. While a report is made, the float64 work on one
+    layer at a time comes on top, about 40·D².
+
+    Args:
+        dimension: D; None = not known, then the largest of all.
+        embedded_rows: rows kept to be embedded.
+        maps: whether an item of a batch gives many rows.
+    """
+    size = STORED_ROWS if dimension is None else dimension
+    rows = min(STORED_ROWS, max(1, STORED_BYTES // (4 * size)))
+    sums = 12 * size * size if size <= STORED_ROWS else 4 * size * rows
+    block = _BLOCK if maps else min(_BLOCK, _BLOCK_ROWS * size)
+    return sums + 12 * size + 4 * max(block, size) + 4 * embedded_rows * (size + 1)
+
+
+def free_bytes(device: torch.device) -> int | None:
+    """Memory that is free on the device; None where that cannot be told."""
+    if device.type == "cuda":
+        return int(torch.cuda.mem_get_info(device)[0])
+    if device.type != "cpu" or not _MEMINFO.exists():
+        return None
+    facts = dict(line.split(":", 1) for line in _MEMINFO.read_text().splitlines() if ":" in line)
+    available = facts.get("MemAvailable", "").split()
+    return 1024 * int(available[0]) if available else None
+
+
+def shortage(layers: Mapping[str, int], device: torch.device, advice: str) -> str | None:
+    """A sentence if the layers together need more bytes than are free on the device, else None."""
+    total, free = sum(layers.values()), free_bytes(device)
+    if free is None or total <= free:
+        return None
+    widest = max(layers, key=lambda name: layers[name])
+    return (
+        f"The covariances of {len(layers)} layers may take {total / 1e9:.3g} GB (most of it {widest}, "
+        f"{layers[widest] / 1e9:.3g} GB), but {free / 1e9:.3g} GB are free on {device}: {advice}."
+    )

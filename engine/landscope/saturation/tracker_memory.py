@@ -1,0 +1,40 @@
+"""What a tracker's sums will take of the memory, layer by layer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import torch
+
+from landscope.saturation.memory import covariance_bytes, features_of, shortage
+from landscope.saturation.tracker_layers import Watched
+from landscope.saturation.tracker_recording import EMBEDDED_ROWS, Mode, Recorded, Series, log
+
+_MODES = 2
+_ADVICE = (
+    "leave wide layers away by ignore_layer_names or layer_filter, or take a conv_method other than flatten "
+    "(log_interval and max_samples do not help)"
+)
+
+
+def memory_of_layers(
+    watched: Sequence[Watched], options: Recorded, series: Mapping[Mode, Mapping[str, Series]]
+) -> dict[str, int]:
+    """Most bytes by layer, both modes together; further calls of a layer count once they are met."""
+    met = {name: one.covariance for calls in series.values() for name, one in calls.items() if one.covariance}
+    layers = {one.layer.name: one.layer for one in watched}
+    found = {}
+    for name in dict.fromkeys([*layers, *met]):
+        layer = layers[name.split("#")[0]]
+        known = met[name].dimension if name in met else features_of(layer, options.sampling.conv_method)
+        rows = EMBEDDED_ROWS if options.embed else 0
+        found[name] = _MODES * covariance_bytes(known, embedded_rows=rows, maps=layer.family == "map")
+    return found
+
+
+def tell_shortage(layers: Mapping[str, int], watched: Sequence[Watched], device: torch.device | None) -> None:
+    """Warn if the layers need more memory than is free where their sums are kept."""
+    tensors = (tensor for one in watched for tensor in one.layer.module.parameters())
+    home = device or next((tensor.device for tensor in tensors), torch.device("cpu"))
+    if sentence := shortage(layers, home, _ADVICE):
+        log.warning(sentence)
