@@ -10,10 +10,11 @@ from landscope.layers.kinds import unobservable
 from landscope.saturation.tracker_layers import Watched
 
 _ATTENDS = "It is computed inside an attention; layers=[nn.MultiheadAttention] measures the output of that."
-_NOT_YET = "No forward pass has called it as a module yet."
+_NOT_YET = (
+    "No forward pass has called it as a module yet; one compiled before the tracker was made calls none."
+)
 _PASSED_BY = (
-    "{} forward passes have not called it as a module: it is not used, or functional code uses its weights, "
-    "or the model was compiled before the tracker was made."
+    "{} forward passes have not called it as a module: it is not used, or functional code uses its weights."
 )
 
 

@@ -99,7 +99,7 @@ def test_that_functional_code_is_told_with_its_reason():
 
 def test_that_the_reason_before_any_forward_pass_is_that_there_was_none():
     with SaturationTracker("", Kept(), nn.Sequential(nn.Linear(2, 2))) as tracker:
-        assert tracker.not_measured == {"0": "No forward pass has called it as a module yet."}
+        assert tracker.not_measured["0"].startswith("No forward pass has called it as a module yet")
 
 
 def test_that_attention_hides_its_projection_and_says_how_it_is_measured():
