@@ -24,6 +24,7 @@ class Chosen:
     threshold: str = ""
     saturation: str = "bars"
     against: str = ""
+    layer_view: str = "spectrum"
 
 
 class Selection:
@@ -34,6 +35,7 @@ class Selection:
         layer: the layer whose spectrum is shown. threshold: share of the variance, None = as measured.
         saturation: drawn as ``bars`` of one checkpoint or as a ``map`` of all.
         against: name of the run that saturation is compared with; empty = none.
+        layer_view: what is drawn of the layer, its ``spectrum`` or its ``samples``.
 
     A listener is called with the names of the fields that changed, after all of them have changed.
     """
@@ -91,6 +93,11 @@ class Selection:
     def against(self) -> str:
         """Name of the run that saturation is compared with; empty = none."""
         return self._now.against
+
+    @property
+    def layer_view(self) -> str:
+        """``samples`` where the layer's samples are drawn, else ``spectrum``."""
+        return "samples" if self._now.layer_view == "samples" else "spectrum"
 
     @property
     def chosen(self) -> Chosen:

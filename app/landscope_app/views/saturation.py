@@ -1,4 +1,4 @@
-"""How full each layer is: bars or a map, alone or beside another run; the spectrum of the selected layer."""
+"""How full each layer is: bars or a map, alone or beside another run; spectrum or samples of a layer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from PySide6.QtWidgets import (
 from landscope.contract.deltas import AnyDelta, RunListed, SaturationMeasured
 from landscope.session.comparison import saturation_of
 from landscope_app.plots.bars import BarsWidget
-from landscope_app.plots.charts import Bar, BarChart, CurveChart, MapChart
+from landscope_app.plots.charts import Bar, BarChart, Chart, CurveChart, MapChart, PointsChart
+from landscope_app.plots.samples_chart import samples_chart
 from landscope_app.plots.saturation_chart import measurement_note, saturation_chart
 from landscope_app.plots.saturation_map import SIGNS
 from landscope_app.plots.saturation_table import bars_table, map_table
@@ -32,7 +33,7 @@ from landscope_app.views.choosing import choose
 from landscope_app.views.compare_button import CompareButton
 from landscope_app.views.labels import Hint, Note
 from landscope_app.views.layer_spectrum import LayerSpectrum
-from landscope_app.views.live import LiveView
+from landscope_app.views.pictured import Pictured, or_refuse
 from landscope_app.views.saturation_key import flags_key, marks_key, other_key
 from landscope_app.views.saturation_reading import reading_help
 from landscope_app.views.training_map import TrainingMap
@@ -43,10 +44,12 @@ LEAST_SHOWN = 250  # pixels of both; where they do not fit they scroll
 ROOMY = 460  # pixels above which the marks are explained also beside a spectrum
 
 
-class SaturationView(LiveView):
+class SaturationView(Pictured):
     """Bars per layer of a chosen statistic; below them the spectrum of the layer that is selected."""
 
-    follows = frozenset({"run", "checkpoint", "split", "layer", "threshold", "saturation", "against"})
+    follows = frozenset(
+        {"run", "checkpoint", "split", "layer", "threshold", "saturation", "against", "layer_view"}
+    )
 
     def __init__(self, document: Document, selection: Selection, theme: Theme) -> None:
         super().__init__(document, selection, theme)
@@ -61,6 +64,7 @@ class SaturationView(LiveView):
         self.compare = CompareButton()
         self.spectrum = LayerSpectrum(theme)
         self._how, self._opened = "", False
+        self._layer_used = False
         self._lay_out()
         self._connect()
 
@@ -72,6 +76,9 @@ class SaturationView(LiveView):
         self.compare.chosen.connect(lambda run: self.selection.set(against=run))
         self.spectrum.closed.connect(lambda: self.selection.set(layer=""))
         self.spectrum.threshold_chosen.connect(self._move_threshold)
+        self.spectrum.samples_wanted.connect(
+            lambda wanted: self.selection.set(layer_view="samples" if wanted else "spectrum")
+        )
         self.statistic.currentIndexChanged.connect(lambda _: self.invalidate())
         self.map.drawn.connect(self._show_drawn)
         for canvas in (self.bars.canvas, self.map.canvas):
@@ -197,6 +204,34 @@ class SaturationView(LiveView):
         text = map_table(self.map.canvas.chart) if over_training else bars_table(self.bars.canvas.chart)
         QGuiApplication.clipboard().setText(text)
 
+    @property
+    def picture_title(self) -> str:
+        """What its picture shows."""
+        if self._layer_used and self.selection.layer:
+            return f"the {self.selection.layer_view} of {self.selection.layer}"
+        return "the saturation map" if self.selection.saturation == "map" else "saturation"
+
+    def charts(self) -> tuple[Chart, ...]:
+        """The part that was used last, for pictures: spectrum, samples, map or bars.
+
+        Raises:
+            LandscopeError: nothing was measured yet.
+        """
+        chart: BarChart | MapChart | CurveChart | PointsChart
+        if self._layer_used and self.selection.layer:
+            samples = self.selection.layer_view == "samples"
+            chart = self.samples_chart() if samples else self.spectrum_chart()
+        elif self.selection.saturation == "map":
+            self.map.finish()
+            chart = self.map.canvas.chart
+        else:
+            chart = self.chart()
+        return or_refuse(self.picture_title, chart, chart.empty)
+
+    def use(self, part: QWidget) -> None:
+        """Pictures are of the selected layer while that is used, else of the bars or the map."""
+        self._layer_used = self.spectrum.isAncestorOf(part)
+
     def _offer_runs(self) -> None:
         session, run = self.document.session, self.selection.run
         others = dict.fromkeys(s.run for s in session.saturation.values() if s.run != run)
@@ -216,13 +251,20 @@ class SaturationView(LiveView):
             self.document.session, now.run, now.checkpoint, now.layer, now.split, now.threshold, now.against
         )
 
+    def samples_chart(self) -> PointsChart:
+        """The samples of the selected layer."""
+        now = self.selection
+        return samples_chart(self.document.session, now.run, now.checkpoint, now.layer, now.split)
+
     def _refresh_spectrum(self) -> None:
         measured = self._measured()
         layer = self.selection.layer if measured is not None else ""
         self._opened = bool(layer) and (self._opened or self.spectrum.isHidden())
         self.spectrum.setVisible(bool(layer))
         self._scroll.setMinimumHeight(LEAST_SHOWN if layer else LEAST_HEIGHT)
-        if layer and measured is not None:
+        if layer and self.selection.layer_view == "samples":
+            self.spectrum.show_samples(layer, self.samples_chart())
+        elif layer and measured is not None:
             chosen, was = self.selection.threshold, measured.threshold
             self.spectrum.show_layer(
                 layer, self.spectrum_chart(), chosen or was, changed=chosen not in (None, was)
