@@ -14,12 +14,13 @@ from landscope.contract.errors import CheckpointError, OptionError
 from landscope.contract.events import Notice, Partial, Progress, Update
 from landscope.contract.intrinsic import check_threshold
 from landscope.contract.job import CancelToken, Pace, SaturationJob
-from landscope.layers.kinds import Layer
+from landscope.layers.kinds import Layer, observed_layers
 from landscope.layers.observe import Observer
 from landscope.layers.samples import Sampling
 from landscope.project.measuring.defaults import classes_of
-from landscope.saturation.embedding import LayerRows
+from landscope.saturation.embedding import EMBEDDED_ROWS, LayerRows
 from landscope.saturation.layer_covariances import LayerCovariances
+from landscope.saturation.memory import covariance_bytes, features_of, shortage
 from landscope.weights.restore import preserved
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ _PREVIEW_SHARE = 10.0
 """The next preview waits this many times as long as the last one took, so that they cost at most a tenth."""
 
 _PREVIEW_INTERVAL_S = 0.25
+_ADVICE = "take a conv_method other than flatten, or free memory"
 
 
 def analyse(subject: Subject, job: SaturationJob, token: CancelToken) -> Iterator[Update]:
@@ -49,6 +51,8 @@ def analyse(subject: Subject, job: SaturationJob, token: CancelToken) -> Iterato
     names = _visiting_order(subject, job)
     batches = subject.data.batches(job.options.split)
     work = _Work(subject, job, token, batches, len(names))
+    if sentence := _shortage(subject, job):
+        yield Notice(level="warning", sentence=sentence)
     with preserved(subject.model):
         for position, name in enumerate(names):
             yield from work.checkpoint(name, preview=position == 0)
@@ -61,6 +65,19 @@ def _visiting_order(subject: Subject, job: SaturationJob) -> list[str]:
         raise OptionError(f"The run {job.run} has no usable checkpoint called {missing[0]!r}.")
     chosen = [name for name in known if name in job.checkpoints] if job.checkpoints else known
     return [*chosen[-1:], *chosen[:-1]]
+
+
+def _shortage(subject: Subject, job: SaturationJob) -> str | None:
+    method = job.options.conv_method
+    rows = EMBEDDED_ROWS if job.options.embedding else 0
+    layers = {
+        layer.name: covariance_bytes(
+            features_of(layer, method), embedded_rows=rows, maps=layer.family == "map"
+        )
+        for layer in observed_layers(subject.model)
+    }
+    home = next((tensor.device for tensor in subject.model.parameters()), torch.device("cpu"))
+    return shortage(layers, home, _ADVICE)
 
 
 class _Work:

@@ -273,3 +273,13 @@ def test_that_progress_ends_at_its_total(project):
     updates = list(analyse(open_subject(project, "run"), _job(project), CancelToken()))
     last = [u for u in updates if isinstance(u, Progress)][-1]
     assert last.done == last.total == 15
+
+
+def test_that_too_little_memory_is_a_notice_before_anything_runs(project, monkeypatch):
+    subject, job = open_subject(project, "run"), _job(project, ("step_0.pt",))
+    assert not [one for one in analyse(subject, job, CancelToken()) if isinstance(one, Notice)]
+    monkeypatch.setattr("landscope.saturation.memory.free_bytes", lambda _: 1_000_000)
+    first = next(analyse(subject, job, CancelToken()))
+    assert isinstance(first, Notice)
+    assert "The covariances of 3 layers may take" in first.sentence
+    assert "conv_method" in first.sentence
