@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import weakref
 from collections.abc import Collection, Mapping, Sequence
 from types import TracebackType
@@ -12,14 +11,20 @@ import numpy as np
 import torch
 from torch import nn
 
-from landscope.contract.errors import OptionError
 from landscope.contract.intrinsic import IdimRule, check_threshold
 from landscope.layers.resize import check_strategy
 from landscope.layers.samples import ConvMethod, Sampling, TimeseriesMethod
 from landscope.saturation.tracker_labels import as_labels
 from landscope.saturation.tracker_layers import LayerFilter, roots_of, watched_layers
 from landscope.saturation.tracker_memory import memory_of_layers, tell_shortage
-from landscope.saturation.tracker_options import check_choices, resume, usable_device, writer_for
+from landscope.saturation.tracker_options import (
+    check_choices,
+    check_counts,
+    level_of,
+    resume,
+    usable_device,
+    writer_for,
+)
 from landscope.saturation.tracker_recording import Mode, Recorded, Recorder, Series, log
 from landscope.saturation.tracker_report import FlagLog, LayerReport, report_of
 from landscope.saturation.tracker_statistics import checked_stats
@@ -102,14 +107,7 @@ class SaturationTracker:
         check_threshold(sat_threshold)
         check_strategy(interpolation_strategy)
         check_choices(conv_method, timeseries_method, idim_rule)
-        if not 0.0 < row_share <= 1.0:
-            raise OptionError(f"row_share is {row_share:g}; it must be above 0 and at most 1.")
-        for name, count in (
-            ("log_interval", log_interval),
-            ("interpolation_downsampling", interpolation_downsampling),
-        ):
-            if count < 1:
-                raise OptionError(f"{name} is {count}; it must be at least 1.")
+        check_counts(log_interval, interpolation_downsampling, row_share)
         ignored = [ignore_layer_names] if isinstance(ignore_layer_names, str) else list(ignore_layer_names)
         self._watched = watched_layers(
             modules, layer_filter=layer_filter, ignored=ignored, include_conv=include_conv, more=layers
@@ -120,7 +118,7 @@ class SaturationTracker:
         self._flag_log = FlagLog()
         self._threshold, self._rule, self._nosave = sat_threshold, idim_rule, nosave
         self._layerwise, self._reset, self._average = layerwise_sat, reset_covariance, average_sat
-        self._level = _level(verbose)
+        self._level = level_of(verbose)
         self.writer = writer_for(save_to, savefile, writer_args, nosave)
         resume(self.writer, initial_epoch)
         self._recorder = Recorder(
@@ -267,15 +265,3 @@ class SaturationTracker:
     def _say(self, sentence: str) -> None:
         if self._level is not None:
             log.log(self._level, sentence)
-
-
-def _level(verbose: bool | int) -> int | None:
-    """The level to tell things at, made visible if nobody has set up logging."""
-    if not verbose:
-        return None
-    level = max(logging.INFO, int(verbose)) if int(verbose) < logging.DEBUG else int(verbose)
-    if not log.isEnabledFor(level):
-        log.setLevel(level)
-    if not log.hasHandlers():
-        log.addHandler(logging.StreamHandler())
-    return level

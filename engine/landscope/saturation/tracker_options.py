@@ -12,9 +12,9 @@ from landscope.contract.errors import OptionError
 from landscope.contract.intrinsic import IdimRule
 from landscope.layers.samples import ConvMethod, TimeseriesMethod
 from landscope.saturation.writers.base import AbstractWriter
-from landscope.saturation.writers.registry import make_writer
+from landscope.saturation.writers.registry import WRITERS, make_writer
 
-_WRITE_NO_FILES = ("print",)
+_WRITE_NO_FILES = {"print"}
 
 log = logging.getLogger("landscope.saturation")
 
@@ -33,6 +33,20 @@ def check_choices(conv_method: str, timeseries_method: str, idim_rule: str) -> N
     for option, (value, allowed) in choices.items():
         if value not in get_args(allowed):
             raise OptionError(f"{option} is {value!r}, which is none of {', '.join(get_args(allowed))}.")
+
+
+def check_counts(log_interval: int, interpolation_downsampling: int, row_share: float) -> None:
+    """Refuse numbers that choose nothing.
+
+    Raises:
+        OptionError: one of them is out of its range.
+    """
+    counts = {"log_interval": log_interval, "interpolation_downsampling": interpolation_downsampling}
+    for name, count in counts.items():
+        if count < 1:
+            raise OptionError(f"{name} is {count}; it must be at least 1.")
+    if not 0.0 < row_share <= 1.0:
+        raise OptionError(f"row_share is {row_share:g}; it must be above 0 and at most 1.")
 
 
 def usable_device(device: str | torch.device) -> torch.device | None:
@@ -80,8 +94,21 @@ def writer_for(
     """
     if not nosave:
         return make_writer(save_to, savefile, writer_args)
-    asked = [save_to] if isinstance(save_to, str | AbstractWriter) else list(save_to)
-    kept = [k for k, one in enumerate(asked) if isinstance(one, AbstractWriter) or one in _WRITE_NO_FILES]
+    asked: list[Any] = list(save_to) if isinstance(save_to, list | tuple) else [save_to]
+    silenced = WRITERS.keys() - _WRITE_NO_FILES
+    kept = [k for k, one in enumerate(asked) if not isinstance(one, str) or one not in silenced]
     if writer_args is not None and not isinstance(writer_args, Mapping):
         writer_args = [writer_args[k] for k in kept]
     return make_writer([asked[k] for k in kept], savefile, writer_args)
+
+
+def level_of(verbose: bool | int) -> int | None:
+    """The level to tell things at, made visible if nobody has set up logging; None = tell nothing."""
+    if not verbose:
+        return None
+    level = int(verbose) if verbose >= logging.DEBUG else logging.INFO
+    if not log.isEnabledFor(level):
+        log.setLevel(level)
+    if not log.hasHandlers():
+        log.addHandler(logging.StreamHandler())
+    return level

@@ -93,6 +93,13 @@ def test_that_an_earlier_run_of_arrays_is_set_aside_and_not_mixed_in(tmp_path):
     assert len(list((tmp_path / "run" / "train-spectrum_fc1.bak").iterdir())) == 4
 
 
+def test_that_spectra_of_an_earlier_run_are_set_aside_once_and_not_mixed_in(tmp_path):
+    for epochs in (4, 3, 1):
+        leave("csv", tmp_path / "run", range(epochs))
+    assert {one.epoch for one in read_spectra(tmp_path / "run.csv")} == {0}
+    assert len(list((tmp_path / "run.spectra.bak").iterdir())) == 3
+
+
 def test_that_names_of_series_cannot_leave_the_folder(tmp_path):
     writer = make_writer("npy", str(tmp_path / "a" / "run"), {"zip": True})
     for name in ("../../out", "..", "x:y", ""):

@@ -218,5 +218,6 @@ def test_that_what_is_no_writer_and_no_model_is_told_in_a_sentence(tmp_path):
 
     model = nn.Linear(2, 2)
     for save_to, modules in (("excel", model), (object(), model), ("print", [model, "fc"]), ("print", 3)):
-        with pytest.raises(LandscopeError):
-            OurTracker(str(tmp_path / "run"), save_to, modules)
+        for nosave in (False, True):
+            with pytest.raises(LandscopeError):
+                OurTracker(str(tmp_path / "run"), save_to, modules, nosave=nosave)
