@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -49,18 +50,20 @@ class ShiftedBlocks:
 
     def take(self, samples: Tensor) -> Iterator[Block]:
         """Copy samples (…, D), every leading dimension counting rows; what is yielded is full."""
-        samples = samples.detach() if samples.dim() > 1 else samples.detach().unsqueeze(0)
-        if not samples.numel():
+        samples = samples.detach() if samples.requires_grad else samples
+        samples = samples if samples.dim() > 1 else samples.unsqueeze(0)
+        if 0 in samples.shape:
             return
         if self.shift is None and not self._choose_shift(samples):
             self.nonfinite += samples.numel() // self.dimension
             return
-        per_item = samples[0].numel() // self.dimension
+        per_item = math.prod(samples.shape[1:-1])
         if per_item > self._capacity:
             yield from self.rest()
-            self._capacity = self._rows_of_a_block(per_item, len(samples))
-        for part in torch.split(samples, self._capacity // per_item):
-            rows = len(part) * per_item
+            self._capacity = self._rows_of_a_block(per_item, samples.shape[0])
+        fitting = self._capacity // per_item
+        for part in (samples,) if samples.shape[0] <= fitting else torch.split(samples, fitting):
+            rows = part.shape[0] * per_item
             if self._filled + rows > self._capacity:
                 yield from self.rest()
             self._copy(part, rows)
@@ -100,7 +103,8 @@ class ShiftedBlocks:
             out = self._memory[:, begin:end].view(self.dimension, *part.shape[:-1])
             torch.sub(part.movedim(-1, 0), shift, out=out)
         else:
-            torch.sub(part, self.shift, out=self._memory[begin:end].view(part.shape))
+            rows_here = self._memory[begin:end]
+            torch.sub(part, self.shift, out=rows_here if part.dim() == 2 else rows_here.view(part.shape))
         self._filled = end
 
     def _empty(self) -> Tensor:

@@ -17,11 +17,15 @@ class Hook:
     """
 
     def __init__(self, act: Callable[..., None]) -> None:
-        self._act = torch.compiler.disable(act)  # type: ignore[no-untyped-call]
+        self._act = act
+        self._act_outside = torch.compiler.disable(act)  # type: ignore[no-untyped-call]
 
     def __call__(self, *args: Any) -> None:
         """Act on what torch hands over."""
-        self._act(*args)
+        if torch.compiler.is_compiling():
+            self._act_outside(*args)
+        else:
+            self._act(*args)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return getattr, (nullcontext(), "__exit__")

@@ -6,6 +6,7 @@ import logging
 import threading
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal
@@ -176,7 +177,7 @@ class Recorder:
     def _guarded(self, name: str, act: Any, *args: Any) -> None:
         """A training loop must survive whatever a layer puts out: the failure is kept and logged instead."""
         try:
-            with self._lock, torch.inference_mode(False), torch.no_grad():
+            with self._lock, _inference_ended(), torch.no_grad():
                 act(*args)
         except Exception as error:
             self._fail(name, f"It cannot be measured: {error}.")
@@ -297,6 +298,10 @@ class Recorder:
         if strategy is None or batch.dim() < 3 or (layer.family != "map" and batch.dim() < 4):
             return batch
         return resized(batch, strategy, self.options.interpolation_downsampling)
+
+
+def _inference_ended() -> AbstractContextManager[object]:
+    return torch.inference_mode(False) if torch.is_inference_mode_enabled() else nullcontext()
 
 
 def _recomputes() -> bool:
