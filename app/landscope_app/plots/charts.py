@@ -190,10 +190,12 @@ class PointsChart:
         texts: m texts, one for each point, told when it is pointed at.
         limits: (lowest, highest) of x and of y.
         note: what the points are. empty: sentence shown when there is no point.
+        short_titles: both axes in a few words, where there is no room beside them.
     """
 
     title: str
     axis_titles: tuple[str, str] = ("", "")
+    short_titles: str = ""
     points: NDArray[np.floating] = field(default_factory=lambda: np.empty((0, 2)))
     group: NDArray[np.integer] = field(default_factory=lambda: np.empty(0, int))
     groups: tuple[Series, ...] = ()

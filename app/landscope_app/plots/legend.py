@@ -40,6 +40,7 @@ class Legend(QWidget):
     """
 
     toggled = Signal(object)
+    sample, gap = SAMPLE, GAP  # pixels: of what stands before a name, between two names
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -88,8 +89,8 @@ class Legend(QWidget):
         x = y = 0.0
         metrics = QFontMetricsF(self._font())
         for series in () if self.is_ramp or len(self._series) < 2 else self._series:
-            width = SAMPLE + 6 + metrics.horizontalAdvance(series.legend) + GAP
-            if x and x + width > self.width():
+            width = self.sample + 6 + metrics.horizontalAdvance(series.legend) + self.gap
+            if x and x + width - self.gap > self.width():
                 x, y = 0.0, y + ROW
             self._places.append((QRectF(x, y, width, ROW), series))
             x += width
@@ -118,13 +119,15 @@ class Legend(QWidget):
         font.setStrikeOut(off)
         painter.setFont(font)
         painter.setPen(QColor(self._theme.muted if off else self._theme.text))
-        painter.drawText(place.adjusted(SAMPLE + 6, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, series.legend)
+        painter.drawText(
+            place.adjusted(self.sample + 6, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, series.legend
+        )
 
     def _paint_sample(self, painter: QPainter, place: QRectF, series: Series, colour: QColor) -> None:
         style = Qt.PenStyle.DashLine if series.dashed else Qt.PenStyle.SolidLine
         painter.setPen(QPen(colour, 2, style, Qt.PenCapStyle.FlatCap))
         middle = place.center().y()
-        painter.drawLine(QPointF(place.left() + 1, middle), QPointF(place.left() + SAMPLE, middle))
+        painter.drawLine(QPointF(place.left() + 1, middle), QPointF(place.left() + self.sample, middle))
 
     def _paint_ramp(self, painter: QPainter) -> None:
         metrics = QFontMetricsF(self._font())

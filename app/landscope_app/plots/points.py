@@ -10,14 +10,14 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from landscope_app.plots.axes import QuietAxis, style_plot, themed_plot
 from landscope_app.plots.charts import PointsChart, Series
-from landscope_app.plots.legend import SAMPLE, Legend, series_colour
+from landscope_app.plots.legend import Legend, series_colour
 from landscope_app.plots.one_line import OneLine
 from landscope_app.theme.colors import Theme
 
 SIGNS = ("o", "t1", "s", "d", "t")
 """Signs of the groups once all colours are used: shapes differ also for those who see no colours."""
 
-_SIZE, _NEAR, _ROOMY = 6.0, 12.0, 170  # pixels: of a sign, from a sign to the mouse, of height
+_SIZE, _NEAR, _ROOMY = 6.0, 12.0, 190  # pixels: of a sign, from a sign to the mouse, of height
 
 
 def sign_of(group: Series, theme: Theme) -> str:
@@ -27,11 +27,13 @@ def sign_of(group: Series, theme: Theme) -> str:
 
 
 class PointsLegend(Legend):
-    """A legend that shows signs instead of lines."""
+    """A legend that shows signs instead of lines, so that ten classes fit into a narrow panel."""
+
+    sample, gap = 9.0, 5.0
 
     def _paint_sample(self, painter: QPainter, place: QRectF, series: Series, colour: QColor) -> None:
         painter.save()
-        painter.translate(place.left() + SAMPLE / 2, place.center().y())
+        painter.translate(place.left() + self.sample / 2, place.center().y())
         painter.scale(_SIZE + 3, _SIZE + 3)
         painter.fillPath(pg.graphicsItems.ScatterPlotItem.Symbols[sign_of(series, self._theme)], colour)
         painter.restore()
@@ -127,18 +129,21 @@ class PointsWidget(QWidget):
         self._tell()
 
     def _title_axes(self) -> None:
-        room = self.height() >= _ROOMY
         for side, title in zip(("bottom", "left"), self._chart.axis_titles, strict=True):
             axis = self.plot.getAxis(side)
             assert isinstance(axis, QuietAxis)
-            axis.set_title(
-                title if room or side == "bottom" else title.rpartition("·")[2].strip(), self._theme
-            )
+            axis.set_title(title if self.is_roomy else "", self._theme)
+
+    @property
+    def is_roomy(self) -> bool:
+        """Whether there is room for the titles of the axes; without it they stand in the readout."""
+        return self.height() >= _ROOMY
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Only the share stands beside a short upright axis."""
+        """Leave out the titles of the axes where room is short."""
         super().resizeEvent(event)
         self._title_axes()
+        self._tell()
 
     def _tell(self) -> None:
         """Ring the marked point and the one under the mouse, and say what the latter is."""
@@ -146,7 +151,8 @@ class PointsWidget(QWidget):
         ringed = [k for k in (self._mark, self._pointed) if k in shown]
         self._ring.setData(x=chart.points[ringed, 0], y=chart.points[ringed, 1])
         told = self._pointed if self._pointed in shown else self._mark
-        self.readout.set_note(chart.texts[told] if told in shown else chart.note)
+        note = chart.note if self.is_roomy else " · ".join([chart.short_titles, chart.note])
+        self.readout.set_note(chart.texts[told] if told in shown else note)
 
     def nearest(self, position: QPointF) -> int:
         """Index of the point under a position of the plot's scene; −1 = none is near."""

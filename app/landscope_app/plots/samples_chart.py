@@ -111,6 +111,7 @@ def _chart(
             f"first direction · {percent(float(first), 1)}",
             f"second direction · {percent(float(second), 1)}",
         ),
+        short_titles=f"→ {percent(float(first), 1)}, ↑ {percent(float(second), 1)}",
         points=drawn,
         group=group.reshape(-1),
         groups=groups,

@@ -166,6 +166,20 @@ def test_that_a_point_under_the_pointer_is_told(widget: PointsWidget) -> None:
     assert widget.readout.whole == widget.chart.note
 
 
+def test_that_shares_stand_in_the_readout_where_there_is_no_room_beside_the_axes(
+    widget: PointsWidget,
+) -> None:
+    assert widget.plot.getAxis("bottom").labelText == widget.chart.axis_titles[0]
+    widget.resize(300, 150)
+    assert not widget.plot.getAxis("bottom").label.isVisible()
+    assert widget.readout.whole.startswith("→ 36.9 %, ↑ 23.3 %")
+
+
+def test_that_ten_classes_stand_in_one_row_of_a_narrow_panel(widget: PointsWidget) -> None:
+    widget.resize(292, 200)
+    assert widget.legend.height() == 18
+
+
 def test_that_a_marked_point_is_followed_to_the_next_checkpoint(
     widget: PointsWidget, session: Session
 ) -> None:
