@@ -19,6 +19,7 @@ NOT_YET = "Samples appear once all batches of this checkpoint have been measured
 _NO_LABEL = "no label"
 _NOTHING = np.empty(0)
 _Points = NDArray[np.float64]
+_Limits = tuple[tuple[float, float], tuple[float, float]]
 
 
 def samples_chart(
@@ -41,9 +42,9 @@ def samples_chart(
         return PointsChart(title, empty=f"The output of {layer} never varies here: there is no direction.")
     if not len(found.embedding):
         return PointsChart(title, empty=NOT_YET if measured.settings.get("partial") else NONE_KEPT)
-    turned = _turned(saturation, session.runs[run].names if run in session.runs else (), layer)
-    here = turned.get(checkpoint, np.asarray(found.embedding, np.float64))
-    return _chart(f"{run} · samples of {layer} at {checkpoint}", found, here, _limits(turned or {"": here}))
+    names = session.runs[run].names if run in session.runs else ()
+    points, limits = _in_place(saturation, names if checkpoint in names else (checkpoint,), found, checkpoint)
+    return _chart(f"{run} · samples of {layer} at {checkpoint}", found, points, limits)
 
 
 def layer_of(measured: SaturationMeasured, layer: str) -> LayerSaturation | None:
@@ -51,60 +52,39 @@ def layer_of(measured: SaturationMeasured, layer: str) -> LayerSaturation | None
     return next((one for one in measured.layers if one.layer == layer), None)
 
 
-def _turned(saturation: Saturation, names: tuple[str, ...], layer: str) -> dict[str, _Points]:
-    """(m, 2) points per checkpoint, in training order, each direction with the sign of the one before."""
-    turned: dict[str, _Points] = {}
-    before: _Points | None = None
-    for name in names:
-        measured = saturation.measured.get(name)
-        found = layer_of(measured, layer) if measured is not None else None
-        if found is None or not len(found.embedding):
-            continue
-        points = np.asarray(found.embedding, np.float64)
-        if before is not None and before.shape == points.shape:
-            points = points * _signs(before, points)
-        turned[name] = before = points
-    return turned
+def _in_place(
+    saturation: Saturation, names: tuple[str, ...], here: LayerSaturation, checkpoint: str
+) -> tuple[_Points, _Limits]:
+    """(m, 2) points of a checkpoint, and what holds those of all checkpoints that have as many.
 
-
-def _signs(before: _Points, points: _Points) -> _Points:
-    """(2,) the sign of each direction that brings the points closest to where they were before."""
-    both = np.isfinite(before).all(axis=1) & np.isfinite(points).all(axis=1)
-    along = (_scaled(before[both]) * _scaled(points[both])).sum(axis=0)
-    return np.where(along < 0, -1.0, 1.0)
-
-
-def _scaled(points: _Points) -> _Points:
-    """The points with coordinates up to 1, so that no product overflows."""
-    return points / max(float(np.abs(points).max(initial=0.0)), np.finfo(float).tiny)
-
-
-def _limits(turned: dict[str, _Points]) -> tuple[tuple[float, float], tuple[float, float]]:
-    """What holds the finite points of all checkpoints."""
-    points = np.concatenate(list(turned.values()))
-    points = points[np.isfinite(points).all(axis=1)]
-    if not len(points):
-        return (-1.0, 1.0), (-1.0, 1.0)
-    x, y = (_span(axis) for axis in points.T)
-    return x, y
+    Each direction has the sign that brings the points closest to where they were at the checkpoint before.
+    """
+    at = {
+        name: layer_of(saturation.measured[name], here.layer) for name in names if name in saturation.measured
+    }
+    shown = {n: one.embedding for n, one in at.items() if one and one.embedding.shape == here.embedding.shape}
+    points = np.stack(list(shown.values())).astype(np.float64)
+    finite = np.isfinite(points[..., 0]) & np.isfinite(points[..., 1])
+    points[~finite] = 0.0
+    along = (points[1:] * points[:-1]).sum(axis=1)
+    points[1:] *= np.cumprod(np.where(along < 0, -1.0, 1.0), axis=0)[:, None]
+    x, y = (_span(points[..., axis][finite]) for axis in range(2))
+    k = list(shown).index(checkpoint)
+    return np.where(finite[k, :, None], points[k], np.nan), (x, y)
 
 
 def _span(values: _Points) -> tuple[float, float]:
+    if not len(values):
+        return -1.0, 1.0
     low, high = float(values.min()), float(values.max())
     return (low, high) if high > low else (low - 1.0, high + 1.0)
 
 
-def _chart(
-    title: str,
-    layer: LayerSaturation,
-    points: _Points,
-    limits: tuple[tuple[float, float], tuple[float, float]],
-) -> PointsChart:
+def _chart(title: str, layer: LayerSaturation, points: _Points, limits: _Limits) -> PointsChart:
     classes, group = np.unique(np.asarray(layer.labels), return_inverse=True)
     shares = np.asarray(layer.spectrum, float)[:2] / float(layer.spectrum.sum())
     first, second = (*shares, 0.0)[:2]
     groups = _groups(classes)
-    drawn = np.where(np.isfinite(points).all(axis=1, keepdims=True), points, np.nan)
     return PointsChart(
         title=title,
         axis_titles=(
@@ -112,7 +92,7 @@ def _chart(
             f"second direction · {percent(float(second), 1)}",
         ),
         short_titles=f"→ {percent(float(first), 1)}, ↑ {percent(float(second), 1)}",
-        points=drawn,
+        points=points,
         group=group.reshape(-1),
         groups=groups,
         texts=tuple(
@@ -122,8 +102,8 @@ def _chart(
             )
         ),
         limits=limits,
-        note=_note(layer, drawn),
-        empty="" if np.isfinite(drawn).any() else "None of the kept samples is finite here.",
+        note=_note(layer, points),
+        empty="" if np.isfinite(points).any() else "None of the kept samples is finite here.",
     )
 
 
