@@ -35,6 +35,7 @@ def main(argv: list[str] | None = None) -> int:
         from landscope.session.read import read
 
         session = read(options.session)
+        _check_run(options.against, session)
         options.output.mkdir(parents=True, exist_ok=True)
     except LandscopeError as error:
         print(f"landscope: {error.sentence}", file=sys.stderr)
@@ -140,35 +141,49 @@ class _Rendering:
     def _run_charts(self) -> Iterator[tuple[str, Chart]]:
         from landscope_app.plots.distance_chart import distance_chart
         from landscope_app.plots.loss_chart import loss_chart
+
+        session = self._session
+        for run in session.runs:
+            yield from self._saturation_charts(run, "")
+            if self._against(run):
+                yield from self._saturation_charts(run, self._against(run))
+            curves = {
+                "losses": loss_chart(session, run),
+                "distance": distance_chart(session, run),
+                "distance-layers": distance_chart(session, run, per_layer=True),
+            }
+            for name, chart in curves.items():
+                if chart.series:
+                    yield f"{name}-{_plain(run)}", chart
+
+    def _saturation_charts(self, run: str, other: str) -> Iterator[tuple[str, Chart]]:
+        """Bars, map and the selected layer of a run, alone or beside another run."""
         from landscope_app.plots.samples_chart import samples_chart
         from landscope_app.plots.saturation_chart import saturation_chart
         from landscope_app.plots.saturation_map import saturation_map
         from landscope_app.plots.spectrum_chart import spectrum_chart
         from landscope_app.state.selection import share_of
 
-        session = self._session
-        for run in session.runs:
-            last = self._last(run)
-            chosen = self._chosen(run)
-            layer, threshold = str(chosen.get("layer", "")), share_of(str(chosen.get("threshold", "")))
-            bars = saturation_chart(session, run, last, threshold=threshold)
-            curves = {
-                "losses": loss_chart(session, run),
-                "distance": distance_chart(session, run),
-                "distance-layers": distance_chart(session, run, per_layer=True),
-            }
-            if layer:
-                curves["spectrum"] = spectrum_chart(session, run, last, layer, threshold=threshold)
-            if bars.bars:
-                yield f"saturation-{_plain(run)}", bars
-                yield f"saturation-map-{_plain(run)}", saturation_map(session, run, threshold=threshold)
-            for name, chart in curves.items():
-                if chart.series:
-                    yield f"{name}-{_plain(run)}", chart
-            if layer:
-                samples = samples_chart(session, run, last, layer)
-                if not samples.empty:
-                    yield f"samples-{_plain(run)}", samples
+        session, last, chosen = self._session, self._last(run), self._chosen(run)
+        layer, threshold = str(chosen.get("layer", "")), share_of(str(chosen.get("threshold", "")))
+        ending = f"{_plain(run)}-against-{_plain(other)}" if other else _plain(run)
+        bars = saturation_chart(session, run, last, threshold=threshold, other=other)
+        if bars.bars:
+            yield f"saturation-{ending}", bars
+            yield f"saturation-map-{ending}", saturation_map(session, run, threshold=threshold, other=other)
+        if not layer:
+            return
+        spectrum = spectrum_chart(session, run, last, layer, threshold=threshold, other=other)
+        if spectrum.series:
+            yield f"spectrum-{ending}", spectrum
+        samples = samples_chart(session, run, last, layer)
+        if not samples.empty and not other:
+            yield f"samples-{ending}", samples
+
+    def _against(self, run: str) -> str:
+        """The run to compare with: as asked for, else the session's own; empty = none."""
+        other = self._options.against or str(self._chosen(run).get("against", ""))
+        return other if other in self._session.runs and other != run else ""
 
     def _last(self, run: str) -> str:
         """The checkpoint marked in pictures of a run: the session's own, else the last one."""
@@ -184,6 +199,12 @@ class _Rendering:
     def _view(self) -> dict[str, object]:
         found = self._session.view.get("landscape")
         return found if isinstance(found, dict) else {}
+
+
+def _check_run(name: str, session: Session) -> None:
+    if name and name not in session.runs:
+        known = ", ".join(session.runs) or "none"
+        raise LandscopeError(f"--against names no run of this session: “{name}”; its runs: {known}.")
 
 
 def _display(view: dict[str, object]) -> Display:
@@ -230,6 +251,12 @@ def _parser() -> argparse.ArgumentParser:
         default=SIZE,
         metavar="WxH",
         help="pixels, default 1280x860; two surfaces side by side have this each",
+    )
+    parser.add_argument(
+        "--against",
+        default="",
+        metavar="RUN",
+        help="draw the saturation of every other run also beside this one (default: as in the window)",
     )
     parser.add_argument("--theme", choices=("dark", "light", "print"), default="light")
     parser.add_argument(

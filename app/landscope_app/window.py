@@ -20,6 +20,7 @@ from landscope_app.views.start import StartPage
 
 if TYPE_CHECKING:
     from landscope_app.docks import Docks
+    from landscope_app.views.panel_in_use import PanelInUse
     from landscope_app.work.context import Context
     from landscope_app.workspace import Workspace
 
@@ -38,6 +39,7 @@ class MainWindow(QMainWindow):
         self.theme = theme
         self.workspace: Workspace | None = None
         self.docks: Docks | None = None
+        self.in_use: PanelInUse | None = None
         self._pending_view: dict[str, Any] | None = None
         self._closing = self._discarding = self._furnished = False
         self.settings = context.settings if context is not None else settings or store.load()
@@ -259,8 +261,17 @@ class MainWindow(QMainWindow):
         for name, view in views.items():
             self.docks.fill(name, view)
         self.actions_of.connect_checkpoints(views["project"])
+        self._follow_use(self.workspace)
         self.workspace.show_kind("surface")
         gc.freeze()  # what is imported stays: a full collection over it would stop the window for 100 ms
+
+    def _follow_use(self, workspace: Workspace) -> None:
+        """Let exports and copies be of the panel that was used last, and their texts say so."""
+        from landscope_app.views.panel_in_use import PanelInUse
+
+        self.in_use = PanelInUse(workspace, lambda: workspace.shown, self)
+        self.in_use.changed.connect(self.actions_of.name_picture)
+        workspace.view_changed.connect(self.actions_of.name_picture)
 
     def _project_opened(self) -> None:
         self.analyses.forget()

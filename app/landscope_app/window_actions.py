@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 import landscope
@@ -18,9 +19,11 @@ from landscope_app.work.opening import SAMPLE
 
 if TYPE_CHECKING:
     from landscope_app.views.checkpoints import CheckpointList
+    from landscope_app.views.pictured import Pictured
     from landscope_app.window import MainWindow
     from landscope_app.workspace import Workspace
 
+SMALLEST_COPY = QSize(1280, 860)
 SESSIONS = "Landscope sessions (*.h5 *.hdf5)"
 
 
@@ -75,7 +78,7 @@ class WindowActions:
         window = self._window
 
         def kind(name: str) -> Callable[[], object]:
-            return lambda: self._space.show_kind(name)
+            return lambda: self._show_kind(name)
 
         def preset(name: str) -> Callable[[], object]:
             return lambda: self._space.landscape.show_preset(name)
@@ -100,6 +103,11 @@ class WindowActions:
             "checkpoints.first": lambda: self._space.slider.go_first(),
             "checkpoints.last": lambda: self._space.slider.go_last(),
         }
+
+    def _show_kind(self, name: str) -> None:
+        self._space.show_kind(name)
+        if self._window.in_use is not None:
+            self._window.in_use.use_centre()
 
     # Files.
 
@@ -144,25 +152,26 @@ class WindowActions:
         self._ask(dialog, self._export_data)
 
     def export_picture(self) -> None:
-        """Choose size and file of the picture."""
+        """Choose size and file of a picture of the panel that was used last."""
         from landscope_app.views.export_picture import PictureDialog
 
-        PictureDialog(self._window.context, self._space.landscape, self._window).open()
+        PictureDialog(self._window.context, self._pictured, self._window).open()
 
     def copy_picture(self) -> None:
-        """Put the picture on the clipboard, twice as large as shown."""
+        """Put a picture of the panel that was used last on the clipboard, at least twice as large."""
         from PySide6.QtGui import QGuiApplication
 
         from landscope.contract.errors import LandscopeError
 
-        size = self._space.landscape.size() * 2
+        view = self._pictured
+        size = (view.size() * 2).expandedTo(SMALLEST_COPY)
         try:
-            image = self._space.landscape.picture(size.width(), size.height())
+            image = view.picture(size.width(), size.height())
         except LandscopeError as error:
             self._window.context.tell("warning", error.sentence, error.detail)
             return
         QGuiApplication.clipboard().setImage(image)
-        self._window.statusBar().showMessage("Copied the picture.", 4000)
+        self._window.statusBar().showMessage(f"Copied a picture of {view.picture_title}.", 4000)
 
     # Jobs.
 
@@ -241,6 +250,17 @@ class WindowActions:
             f"checkpoints.\n\nPython {platform.python_version()} · PySide6 {qt} · MIT licence"
         )
         box.open()
+
+    def name_picture(self) -> None:
+        """Say in the actions what a picture would be of."""
+        title = self._pictured.picture_title
+        self._window.registry.rename("file.export_picture", f"Export picture of {title}…")
+        self._window.registry.rename("view.copy_picture", f"Copy picture of {title}")
+
+    @property
+    def _pictured(self) -> Pictured:
+        assert self._window.in_use is not None, "these actions are only enabled with a workspace"
+        return self._window.in_use.view
 
     @property
     def _space(self) -> Workspace:

@@ -14,6 +14,7 @@ from landscope_app.views.checkpoints import CheckpointSlider
 from landscope_app.views.choices import ChoiceBar
 from landscope_app.views.landscape import LandscapeView
 from landscope_app.views.losses import LossView
+from landscope_app.views.pictured import Pictured
 from landscope_app.work.analyses import Analyses
 from landscope_app.work.context import Context
 
@@ -62,6 +63,11 @@ class Workspace(QWidget):
         """Surface, contour, line or losses."""
         self.choices.show_kind(kind)
         self._show_kind(kind)
+
+    @property
+    def shown(self) -> Pictured:
+        """The panel that is in front: the landscape or the losses."""
+        return self.losses if self._stack.currentWidget() is self.losses else self.landscape
 
     def apply_theme(self, theme: Theme) -> None:
         """Redraw in other colours."""

@@ -351,3 +351,16 @@ def test_that_a_run_folder_is_opened_with_the_script_of_its_project(tmp_path, mo
         assert found.script == str(tmp_path / "study" / name)
         assert found.runs == (str(run),)
         assert not found.trusted
+
+
+def test_that_actions_say_which_panel_they_export_and_copy(window):
+    opened(window, QUICK)
+    feed(window)
+    saturation = window.docks.all["saturation"].widget()
+    saturation.bars.canvas.setFocus()
+    window.in_use._follow(None, saturation.bars.canvas)
+    assert window.registry["file.export_picture"].text() == "Export picture of the saturation…"
+    window.registry["view.copy_picture"].trigger()
+    assert "the saturation" in window.statusBar().currentMessage()
+    window.registry["view.contour"].trigger()
+    assert window.registry["view.copy_picture"].text() == "Copy picture of the landscape"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QMenu, QToolBar
@@ -73,6 +73,14 @@ class ActionRegistry:
         """Make actions usable or not."""
         for name in names:
             self._actions[name].setEnabled(enabled)
+
+    def rename(self, name: str, text: str) -> None:
+        """Give an action another text, everywhere it stands."""
+        if text == self._specs[name].text:
+            return
+        spec = self._specs[name] = replace(self._specs[name], text=text)
+        self._actions[name].setText(text.replace("&", "&&"))
+        self._actions[name].setToolTip(_tooltip(spec))
 
     def build_menus(self) -> None:
         """Fill the menus of the window's menu bar; those that are not there yet are made."""

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from landscope_app.export.figure_style import points
-from landscope_app.plots.charts import Bar, BarChart
+from landscope_app.plots.charts import Bar, BarChart, with_signs
 from landscope_app.plots.colour_maps import readable_shade
 from landscope_app.theme.colors import Theme
 
@@ -30,13 +30,15 @@ def draw_bars(axes: Any, chart: BarChart, theme: Theme, scale: float) -> None:
 
 def _draw_bar(axes: Any, k: int, bar: Bar, chart: BarChart, theme: Theme, size: float) -> None:
     axes.barh(k, chart.high, height=0.52, color=theme.track, linewidth=0)
+    if math.isfinite(bar.other):
+        axes.barh(k + 0.18, min(bar.other, chart.high), height=0.16, color=theme.muted, linewidth=0)
     if math.isfinite(bar.value):
         few = "too_few_samples" in bar.flags
         colour = readable_shade(bar.value / chart.high, theme.is_dark)
         axes.barh(
-            k,
+            k - 0.1 if chart.other_title else k,
             min(bar.value, chart.high),
-            height=0.52,
+            height=0.32 if chart.other_title else 0.52,
             color="none" if few else colour,
             edgecolor=colour,
             hatch="////" if few else None,
@@ -46,7 +48,7 @@ def _draw_bar(axes: Any, k: int, bar: Bar, chart: BarChart, theme: Theme, size: 
         axes.plot(
             [bar.reference] * 2, [k - 0.36, k + 0.36], color=theme.text, linewidth=size * 0.16, clip_on=False
         )
-    text = f"{bar.text} *" if "too_few_samples" in bar.flags else bar.text
+    text = with_signs(bar)
     axes.annotate(
         text,
         (1.0, k),
@@ -84,6 +86,9 @@ def _caption(chart: BarChart) -> str:
         parts.append(f"dashed: mean {chart.mean_text}")
     if chart.reference_title and any(math.isfinite(b.reference) for b in chart.bars):
         parts.append(f"mark: {chart.reference_title}")
-    if any("too_few_samples" in b.flags for b in chart.bars):
-        parts.append("* too few samples")
+    if chart.other_note:
+        parts.append(f"lower bars: {chart.other_note}")
+    signs = {"nonfinite": "! NaN or inf", "too_few_samples": "* too few samples"}
+    signs["unmatched"] = f"° not in {chart.other_title}"
+    parts += [said for flag, said in signs.items() if any(flag in b.flags for b in chart.bars)]
     return " · ".join(p for p in parts if p)

@@ -19,7 +19,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QWidget
 
-from landscope_app.plots.charts import Bar, BarChart
+from landscope_app.plots.charts import Bar, BarChart, with_signs
 from landscope_app.plots.colour_maps import readable_shade
 from landscope_app.plots.layer_names import fitted
 from landscope_app.theme.colors import Theme
@@ -29,8 +29,6 @@ ROW, PADDING, THICKNESS = 22.0, 12.0, 10.0
 OTHER = 4.0  # pixels of the bar of the run that is compared with, below the other one
 _TROUBLE = {"dead", "nonfinite"}
 _WITHOUT_BAR = {"not_observed", "only_other"}
-SIGNS = {"nonfinite": "!", "too_few_samples": "*", "unmatched": "°"}
-"""What stands behind a value: rows with NaN were left out, too few rows, no such layer in the other run."""
 
 
 class BarsCanvas(QWidget):
@@ -121,7 +119,7 @@ class BarsCanvas(QWidget):
         painter.setPen(QColor(self._theme.warning if _TROUBLE & set(bar.flags) else self._theme.muted))
         start = columns.left if faint else columns.value_left
         place = QRectF(start, top, self.width() - PADDING - start, ROW)
-        painter.drawText(place, _RIGHT, columns.text(bar))
+        painter.drawText(place, _RIGHT, with_signs(bar))
         if not faint:
             self._paint_bar(
                 painter, bar, QRectF(columns.left, top + (ROW - THICKNESS) / 2, columns.width, THICKNESS)
@@ -221,15 +219,10 @@ class _Columns:
         widest = max((metrics.horizontalAdvance(b.label) for b in chart.bars), default=0.0)
         self.label = min(widest + 2, 0.42 * width)
         measured = [b for b in chart.bars if not _WITHOUT_BAR & set(b.flags)]
-        self.value = max((metrics.horizontalAdvance(self.text(b)) for b in measured), default=0.0) + 2
+        self.value = max((metrics.horizontalAdvance(with_signs(b)) for b in measured), default=0.0) + 2
         self.left = PADDING + self.label + 10
         self.value_left = width - PADDING - self.value
         self.width = max(20.0, self.value_left - 10 - self.left)
-
-    @staticmethod
-    def text(bar: Bar) -> str:
-        """The value as written, with signs of what is to be known about it."""
-        return " ".join((bar.text, *(sign for flag, sign in SIGNS.items() if flag in bar.flags)))
 
 
 class BarsWidget(QScrollArea):

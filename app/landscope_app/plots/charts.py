@@ -37,6 +37,14 @@ class Bar:
     readout: str = ""
 
 
+_SIGNS = {"nonfinite": "!", "too_few_samples": "*", "unmatched": "°"}
+
+
+def with_signs(bar: Bar) -> str:
+    """The value as written, and signs: rows with NaN left out, too few rows, not in the other run."""
+    return " ".join((bar.text, *(sign for flag, sign in _SIGNS.items() if flag in bar.flags)))
+
+
 @dataclass(frozen=True)
 class BarChart:
     """Bars from 0 to ``high``, one below the other.

@@ -241,7 +241,7 @@ class CurvesWidget(QWidget):
 
 def legend_entries(chart: CurveChart) -> tuple[Series, ...]:
     """The series; where colours stand for groups, also which line style belongs to which axis."""
-    if not chart.right_title or not any(s.group for s in chart.series):
+    if not chart.right_title or not any(s.group for s in chart.series if not s.dashed):
         return chart.series
     nothing = np.empty(0)
     styles = (

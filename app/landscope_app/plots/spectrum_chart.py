@@ -84,7 +84,7 @@ def _with(chart: CurveChart, ours: SaturationMeasured, beside: Against, layer: s
         chart,
         series=(
             *_series(mine, "share", "sum"),
-            *_series(found, f"share, {beside.run}", f"sum, {beside.run}", dashed=True),
+            *_series(found, f"share, {beside.run}", f"sum, {beside.run}", beside.run),
         ),
         note=f"{chart.note} · {beside.run} {count(found.idim)} of {count(found.dimension)}",
         marks=(*chart.marks, float(found.idim)),
@@ -99,13 +99,14 @@ def _why_not(beside: Against, layer: str, theirs: LayerSaturation | None) -> str
     return f"{beside.run}: {layer} never varies"
 
 
-def _series(layer: LayerSaturation, each: str, added: str, *, dashed: bool = False) -> tuple[Series, ...]:
+def _series(layer: LayerSaturation, each: str, added: str, other: str = "") -> tuple[Series, ...]:
+    """Both curves of a layer; those of another run are dashed and named together."""
     shares = np.asarray(layer.spectrum, float) / float(layer.spectrum.sum())
     directions = np.arange(1.0, len(shares) + 1)
     drawn = np.where(shares >= FAINTEST, shares, np.nan)
     return (
-        Series(each, directions, drawn, dashed=dashed),
-        Series(added, directions, np.cumsum(shares), colour=1, right=True, dashed=dashed),
+        Series(each, directions, drawn, dashed=bool(other), group=other),
+        Series(added, directions, np.cumsum(shares), colour=1, right=True, dashed=bool(other), group=other),
     )
 
 

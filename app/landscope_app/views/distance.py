@@ -6,7 +6,7 @@ from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 
 from landscope.contract.deltas import AnyDelta, DistanceOpened, DistancesMeasured, RunListed
-from landscope_app.plots.charts import CurveChart
+from landscope_app.plots.charts import Chart, CurveChart
 from landscope_app.plots.curves import CurvesWidget
 from landscope_app.plots.distance_chart import QUANTITIES, distance_chart, quantity_title
 from landscope_app.state.document import Document
@@ -14,10 +14,10 @@ from landscope_app.state.selection import Selection
 from landscope_app.theme.colors import Theme
 from landscope_app.views.choosing import choose
 from landscope_app.views.labels import Hint
-from landscope_app.views.live import LiveView
+from landscope_app.views.pictured import Pictured, or_refuse
 
 
-class DistanceView(LiveView):
+class DistanceView(Pictured):
     """Curves of one quantity; a click selects the nearest checkpoint."""
 
     def __init__(self, document: Document, selection: Selection, theme: Theme) -> None:
@@ -97,6 +97,20 @@ class DistanceView(LiveView):
             self.per_layer.isChecked(),
             self.log.isChecked(),
         )
+
+    @property
+    def picture_title(self) -> str:
+        """What its picture shows."""
+        return "the distances"
+
+    def charts(self) -> tuple[Chart, ...]:
+        """The curves, for pictures.
+
+        Raises:
+            LandscopeError: nothing was measured yet.
+        """
+        chart = self.chart()
+        return or_refuse(self.picture_title, chart, chart.empty)
 
     def _picked(self, index: object) -> None:
         choose(

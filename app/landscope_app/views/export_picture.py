@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from landscope.contract.errors import LandscopeError
 
 if TYPE_CHECKING:
-    from landscope_app.views.landscape import LandscapeView
+    from landscope_app.views.pictured import Pictured
     from landscope_app.work.context import Context
 
 PRESETS = (
@@ -30,17 +30,17 @@ PRESETS = (
     ("Paper column, 1400 × 1050", 1400, 1050),
     ("Square, 2000 × 2000", 2000, 2000),
 )
-FILES = "Picture (*.png);;Vector, contour and line (*.svg);;Vector, contour and line (*.pdf)"
+PICTURE, VECTOR = "Picture (*.png)", ";;Vector (*.svg);;Vector (*.pdf)"
 
 
 class PictureDialog(QDialog):
     """Width, height, transparency; then a file. Open it with ``open()``."""
 
-    def __init__(self, context: Context, view: LandscapeView, parent: QWidget) -> None:
+    def __init__(self, context: Context, view: Pictured, parent: QWidget) -> None:
         super().__init__(parent)
         self._context = context
         self._view = view
-        self.setWindowTitle("Export picture")
+        self.setWindowTitle(f"Export picture of {view.picture_title}")
         self._preset = QComboBox()
         self._preset.setAccessibleName("Preset")
         for text, width, height in PRESETS:
@@ -82,7 +82,8 @@ class PictureDialog(QDialog):
         self._height.setValue(height)
 
     def _choose_file(self) -> None:
-        dialog = QFileDialog(self, "Export picture", self._context.settings.export_folder, FILES)
+        kinds = f"{PICTURE}{VECTOR if self._view.vector else ''}"
+        dialog = QFileDialog(self, self.windowTitle(), self._context.settings.export_folder, kinds)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setDefaultSuffix("png")
         dialog.selectFile(f"{self._context.document.session.title}.png")

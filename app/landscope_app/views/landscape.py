@@ -28,7 +28,7 @@ from landscope_app.theme.colors import Theme
 from landscope_app.views.choosing import choose
 from landscope_app.views.display_bar import DisplayBar
 from landscope_app.views.labels import Hint, Note
-from landscope_app.views.live import LiveView
+from landscope_app.views.pictured import Pictured
 from landscope_app.views.plane_views import ContourPane, SurfacePane
 from landscope_app.views.shown_planes import Look, Shown, prepare, shown_charts
 
@@ -42,7 +42,7 @@ Kind = Literal["surface", "contour", "line"]
 NO_GL = "OpenGL 3.3 is not available here, so planes are shown as contour maps."
 
 
-class LandscapeView(LiveView):
+class LandscapeView(Pictured):
     """Shows the plane or line of the selection.
 
     Signals:
@@ -159,18 +159,27 @@ class LandscapeView(LiveView):
         if state.get("kind") in ("surface", "contour", "line"):
             self.show_kind(state["kind"])
 
+    @property
+    def picture_title(self) -> str:
+        """What its picture shows."""
+        return "the line" if self.kind == "line" else "the landscape"
+
+    @property
+    def vector(self) -> bool:
+        """Whether it can be written as SVG and PDF, too: the surface cannot."""
+        return self.kind != "surface"
+
     def picture(self, width: int, height: int, transparent: bool = False) -> QImage:
         """What is shown now as an image of any size (device pixels).
 
         Raises:
             LandscopeError: there is nothing to show yet, or nothing here can draw it.
         """
-        from landscope_app.export.figures import figure_image
+        if self.kind != "surface":
+            return super().picture(width, height, transparent)
         from landscope_app.export.surface import surface_image
 
-        if self.kind == "surface":
-            return surface_image(self._shown_or_refuse(), self._look(), width, height, transparent)
-        return figure_image(self.charts(), self.theme, width, height, transparent)
+        return surface_image(self._shown_or_refuse(), self._look(), width, height, transparent)
 
     def export_image(self, path: str, width: int, height: int, transparent: bool = False) -> None:
         """Write what is shown now to ``path`` (png; contour and line also svg and pdf).
@@ -178,13 +187,12 @@ class LandscapeView(LiveView):
         Raises:
             LandscopeError: there is nothing to show yet, or it cannot be drawn or written.
         """
-        from landscope_app.export.figures import save_figure
+        if self.kind != "surface":
+            super().export_image(path, width, height, transparent)
+            return
         from landscope_app.export.surface import save_surface
 
-        if self.kind == "surface":
-            save_surface(self._shown_or_refuse(), self._look(), Path(path), width, height, transparent)
-        else:
-            save_figure(self.charts(), Path(path), self.theme, width, height, transparent)
+        save_surface(self._shown_or_refuse(), self._look(), Path(path), width, height, transparent)
 
     def charts(self) -> tuple[Chart, ...]:
         """The contour maps or the line as now shown, for two-dimensional exports.

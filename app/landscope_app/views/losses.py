@@ -6,7 +6,7 @@ from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 
 from landscope.contract.deltas import AnyDelta, CheckpointMeasured, RunListed
-from landscope_app.plots.charts import CurveChart
+from landscope_app.plots.charts import Chart, CurveChart
 from landscope_app.plots.curves import CurvesWidget
 from landscope_app.plots.loss_chart import loss_chart, metrics_of
 from landscope_app.state.document import Document
@@ -14,10 +14,10 @@ from landscope_app.state.selection import Selection
 from landscope_app.theme.colors import Theme
 from landscope_app.views.choosing import choose
 from landscope_app.views.labels import Hint, Note
-from landscope_app.views.live import LiveView
+from landscope_app.views.pictured import Pictured, or_refuse
 
 
-class LossView(LiveView):
+class LossView(Pictured):
     """Loss (solid, left) and a metric (dashed, right) per checkpoint; a click selects a checkpoint."""
 
     def __init__(self, document: Document, selection: Selection, theme: Theme) -> None:
@@ -89,6 +89,20 @@ class LossView(LiveView):
         return loss_chart(
             self.document.session, self.selection.run, self.selection.checkpoint, metric, self.log.isChecked()
         )
+
+    @property
+    def picture_title(self) -> str:
+        """What its picture shows."""
+        return "the losses"
+
+    def charts(self) -> tuple[Chart, ...]:
+        """The curves, for pictures.
+
+        Raises:
+            LandscopeError: nothing was measured yet.
+        """
+        chart = self.chart()
+        return or_refuse(self.picture_title, chart, chart.empty)
 
     def _picked(self, index: object) -> None:
         choose(

@@ -40,7 +40,7 @@ from landscope_app.views.training_map import TrainingMap
 
 LEAST_HEIGHT = 110  # pixels: four bars; a map whose rows can be told apart
 LEAST_SPECTRUM = 172  # pixels in which its curves can be read
-LEAST_SHOWN = 250  # pixels of both; where they do not fit they scroll
+LEAST_SHOWN = 206  # pixels of both; where they do not fit they scroll
 ROOMY = 460  # pixels above which the marks are explained also beside a spectrum
 
 
@@ -99,7 +99,7 @@ class SaturationView(Pictured):
         self._pages = QStackedLayout(body)
         for page in (self.bars, self.map, self.hint):
             self._pages.addWidget(page)
-        layout = QVBoxLayout(self)
+        layout = self._column = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 4)
         layout.setSpacing(2)
         layout.addLayout(head)
@@ -118,6 +118,7 @@ class SaturationView(Pictured):
         parts.addWidget(self.spectrum)
         self._body.setMinimumHeight(LEAST_HEIGHT)
         self.spectrum.setMinimumHeight(LEAST_SPECTRUM)
+        self.spectrum.hide()
         self._scroll = QScrollArea()
         self._scroll.setWidget(parts)
         self._scroll.setWidgetResizable(True)
@@ -209,7 +210,7 @@ class SaturationView(Pictured):
         """What its picture shows."""
         if self._layer_used and self.selection.layer:
             return f"the {self.selection.layer_view} of {self.selection.layer}"
-        return "the saturation map" if self.selection.saturation == "map" else "saturation"
+        return "the saturation map" if self.selection.saturation == "map" else "the saturation"
 
     def charts(self) -> tuple[Chart, ...]:
         """The part that was used last, for pictures: spectrum, samples, map or bars.
@@ -236,6 +237,7 @@ class SaturationView(Pictured):
         session, run = self.document.session, self.selection.run
         others = dict.fromkeys(s.run for s in session.saturation.values() if s.run != run)
         self.compare.offer(tuple(name for name in session.runs if name in others), self.selection.against)
+        self._column.activate()  # a button that was just shown would lie over everything in a picture
 
     def _choose_cell(self, layer: str, checkpoint: str) -> None:
         choose(self.selection, self.document.session, self.selection.run, checkpoint)

@@ -48,6 +48,44 @@ def test_that_spectrum_and_samples_of_the_selected_layer_are_drawn(
     assert "90 % of the variance" in drawn[f"saturation-{RUN}"].note
 
 
+@pytest.mark.parametrize(
+    ("view", "words", "compared"),
+    [
+        ({"run": RUN, "layer": LAYERS[1], "against": RUNS[1]}, [], {RUN}),
+        ({"run": RUN, "layer": LAYERS[1]}, ["--against", RUN], {RUNS[1]}),
+        ({"run": RUN, "layer": LAYERS[1]}, [], set()),
+    ],
+)
+def test_that_saturation_is_drawn_beside_the_run_it_is_compared_with(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    view: dict[str, str],
+    words: list[str],
+    compared: set[str],
+) -> None:
+    session = fake_session()
+    session.view = {"selection": view}
+    save(session, tmp_path / "two.h5")
+    drawn: dict[str, Chart] = {}
+    monkeypatch.setattr(
+        "landscope_app.export.figures.save_figure",
+        lambda charts, path, *_: drawn.update({path.stem: charts[0]}),
+    )
+    monkeypatch.setattr(render._Rendering, "_surfaces", lambda _: ())
+    assert render.main([str(tmp_path / "two.h5"), "-o", str(tmp_path / "out"), *words]) == 0
+    pairs = {RUN: RUNS[1], RUNS[1]: RUN}
+    kinds = {run: ("saturation", "saturation-map", *(("spectrum",) if run == RUN else ())) for run in RUNS}
+    found = {name for name in drawn if "-against-" in name}
+    assert found == {f"{kind}-{run}-against-{pairs[run]}" for run in compared for kind in kinds[run]}
+
+
+def test_that_a_run_that_is_not_there_is_no_run_to_compare_with(
+    session_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert render.main([str(session_file), "-o", str(tmp_path), "--against", "gone"]) == 2
+    assert f"its runs: {RUN}" in capsys.readouterr().err
+
+
 @pytest.mark.gl
 def test_that_a_machine_without_screen_renders_every_picture(session_file: Path, tmp_path: Path) -> None:
     environment = {
