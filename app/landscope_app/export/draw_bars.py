@@ -81,14 +81,14 @@ def _text_size(axes: Any, rows: int, scale: float) -> float:
 
 
 def _caption(chart: BarChart) -> str:
-    parts = [chart.note]
-    if math.isfinite(chart.mean):
-        parts.append(f"dashed: mean {chart.mean_text}")
+    """How it was measured; below it what marks and signs stand for; below that what it is compared with."""
+    marks = [f"dashed: mean {chart.mean_text}"] if math.isfinite(chart.mean) else []
     if chart.reference_title and any(math.isfinite(b.reference) for b in chart.bars):
-        parts.append(f"mark: {chart.reference_title}")
-    if chart.other_note:
-        parts.append(f"lower bars: {chart.other_note}")
+        marks.append(f"mark: {chart.reference_title}")
     signs = {"nonfinite": "! NaN or inf", "too_few_samples": "* too few samples"}
+    signs["sampled"] = "~ from a sample of the rows"
     signs["unmatched"] = f"° not in {chart.other_title}"
-    parts += [said for flag, said in signs.items() if any(flag in b.flags for b in chart.bars)]
-    return " · ".join(p for p in parts if p)
+    marks += [said for flag, said in signs.items() if any(flag in b.flags for b in chart.bars)]
+    other = f"lower bars: {chart.other_note}" if chart.other_note else ""
+    lines = (chart.note, " · ".join(marks), other)
+    return "\n".join(filter(None, lines))

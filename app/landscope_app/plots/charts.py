@@ -20,8 +20,8 @@ class Bar:
         text: the value as written beside it. detail: more, shown when pointed at.
         reference: where the same value stood at first; NaN = not known.
         other: the same value in the run that is compared; NaN = none.
-        flags: any of ``dead``, ``too_few_samples``, ``nonfinite``, ``not_observed``; where runs are compared
-            also ``unmatched`` (the other run has no such value) and ``only_other`` (only that run has one).
+        flags: any of ``dead``, ``too_few_samples``, ``nonfinite``, ``sampled``, ``not_observed``; where runs
+            are compared also ``unmatched`` (the other run has no such value) and ``only_other`` (only it has).
         dimension, samples: features D and rows n; 0 = not known. readout: value, n and D in one line.
     """
 
@@ -37,11 +37,11 @@ class Bar:
     readout: str = ""
 
 
-_SIGNS = {"nonfinite": "!", "too_few_samples": "*", "unmatched": "°"}
+_SIGNS = {"nonfinite": "!", "too_few_samples": "*", "sampled": "~", "unmatched": "°"}
 
 
 def with_signs(bar: Bar) -> str:
-    """The value as written, and signs: rows with NaN left out, too few rows, not in the other run."""
+    """The value as written, and signs of what is to be known about it."""
     return " ".join((bar.text, *(sign for flag, sign in _SIGNS.items() if flag in bar.flags)))
 
 

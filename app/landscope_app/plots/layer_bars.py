@@ -122,6 +122,8 @@ def _detail(layer: LayerSaturation) -> str:
         lines.append("Fewer than 10 rows per dimension: too few for a trustworthy value.")
     if "dead" in layer.flags:
         lines.append("The output never varies: a dead layer.")
+    if "sampled" in layer.flags:
+        lines.append("Not all rows were taken, but a sample of them.")
     if layer.nonfinite:
         lines.append(f"{count(layer.nonfinite)} rows with NaN or inf were left out.")
     return "\n".join(lines)

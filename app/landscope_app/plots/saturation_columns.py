@@ -14,7 +14,7 @@ from landscope.session.threshold import idim_rule
 from landscope_app.plots.charts import Floats
 
 KEYS = ("lsat", "idim", "participation_ratio", "effective_rank", "trace")
-MARKS = {"dead": "×", "nonfinite": "!", "too_few_samples": "*"}
+MARKS = {"dead": "×", "nonfinite": "!", "too_few_samples": "*", "sampled": "~"}
 """Signs in the cells of a map, the gravest first."""
 
 

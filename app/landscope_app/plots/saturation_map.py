@@ -17,7 +17,7 @@ from landscope_app.plots.saturation_frame import UNSEEN, Frame, Frames
 from landscope_app.plots.saturation_values import STATISTICS, Statistic
 from landscope_app.scene.ticks import nice_step
 
-SIGNS = "× dead · ! NaN · * too few samples · – not observed"
+SIGNS = "× dead · ! NaN · * too few samples · ~ sample of rows · – not observed"
 DIVERGING = "vik"
 
 

@@ -14,6 +14,7 @@ _FLAGS = {
     "dead": "dead",
     "nonfinite": "rows with NaN or inf left out",
     "too_few_samples": "too few samples",
+    "sampled": "not all rows were taken",
     "not_observed": "not observed",
     "unmatched": "not in the other run",
     "only_other": "only in the other run",
@@ -22,6 +23,7 @@ _SIGNS = {
     "×": "dead",
     "!": "rows with NaN or inf left out",
     "*": "too few samples",
+    "~": "not all rows were taken",
     UNDEFINED: "without a value",
 }
 

@@ -29,6 +29,7 @@ def flags_key(chart: BarChart) -> str:
         "dead": "dead: the output never varies",
         "nonfinite": "! NaN or inf",
         "too_few_samples": "* too few samples",
+        "sampled": "~ from a sample of the rows",
         "not_observed": "not observed",
         "unmatched": f"° not in {other}",
         "only_other": f"only in {other}",

@@ -1,10 +1,14 @@
 import numpy as np
+from fake_session import LAYERS, RUNS, fake_session, names
+from msgspec.structs import replace
 from PySide6.QtGui import QImage
 from qt_application import Keep
 
-from landscope_app.plots.bars import PADDING, ROW, BarsCanvas, BarsWidget
-from landscope_app.plots.charts import Bar, BarChart
+from landscope_app.plots.bars import OTHER, PADDING, ROW, THICKNESS, BarsCanvas, BarsWidget
+from landscope_app.plots.charts import Bar, BarChart, with_signs
+from landscope_app.plots.saturation_chart import saturation_chart
 from landscope_app.theme.colors import DARK, LIGHT
+from landscope_app.views.saturation_key import flags_key
 
 
 def _canvas(keep: Keep, *bars: Bar, mean: float = float("nan")) -> BarsCanvas:
@@ -60,3 +64,33 @@ def test_that_another_theme_gives_another_picture(keep: Keep) -> None:
 def test_that_values_can_be_read_without_seeing(keep: Keep) -> None:
     canvas = _canvas(keep, Bar("conv1", 0.5, "50 %"), Bar("fc", 0.0, "dead"))
     assert canvas.accessibleDescription() == "conv1: 50 %; fc: dead"
+
+
+def test_that_every_flag_is_told_by_a_sign_a_sentence_and_in_the_key() -> None:
+    session = fake_session(RUNS[:1])
+    measured = next(iter(session.saturation.values())).measured
+    name = names()[2]
+    flags = ("too_few_samples", "nonfinite", "sampled")
+    layers = [replace(one, flags=flags, nonfinite=3) for one in measured[name].layers]
+    measured[name] = replace(measured[name], layers=tuple(layers))
+    chart = saturation_chart(session, RUNS[0], name)
+    assert with_signs(chart.bars[0]).endswith("! * ~")
+    for said in ("3 rows with NaN", "too few", "a sample of them"):
+        assert said in chart.bars[0].detail
+    assert f"{len(LAYERS)} ~ from a sample" in flags_key(chart)
+
+
+def test_that_the_bar_of_the_other_run_lies_below(keep: Keep) -> None:
+    canvas = BarsCanvas(DARK)
+    keep(canvas)
+    canvas.resize(400, 100)
+
+    def coloured(other: float) -> int:
+        bars = (Bar("a", 0.2, "20 %", other=other),)
+        canvas.set_chart(BarChart("t", bars, other_title="b"))
+        image = canvas.grab().toImage()
+        y = int(PADDING + ROW / 2 + THICKNESS / 2 - OTHER / 2)
+        return sum(image.pixelColor(x, y).name() == DARK.muted for x in range(400))
+
+    assert coloured(float("nan")) == 0
+    assert 0 < coloured(0.4) < coloured(0.8)
