@@ -52,18 +52,21 @@ def observed_layers(
     with multi-head attention the sequences between its layers are tokens.
 
     Raises:
-        OptionError: a name in ``named`` is no module of the model.
+        OptionError: a name in ``named`` is no module of the model, or one of torch.jit.script.
     """
     modules = dict(model.named_modules())
     missing = [name for name in named if name not in modules]
     if missing:
         raise OptionError(f"The model has no module called {missing[0]!r}; it cannot be observed.")
+    scripted = [name for name in named if isinstance(modules[name], torch.jit._script.RecursiveScriptModule)]
+    if scripted:
+        raise OptionError(f"The module {scripted[0]!r} runs inside torch.jit.script, which takes no hooks.")
     tokens = any(isinstance(module, _ATTENTION) for module in modules.values())
     inside = set(_inner_projections(modules))
     chosen = (
         (name, module, _family(module, embeddings) or ("any" if name in named else None))
         for name, module in modules.items()
-        if name not in inside and not isinstance(module, torch.jit.ScriptModule)
+        if name not in inside
     )
     return tuple(
         Layer(

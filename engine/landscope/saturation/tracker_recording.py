@@ -180,7 +180,7 @@ class Recorder:
             with self._lock, _inference_ended(), torch.no_grad():
                 act(*args)
         except Exception as error:
-            self._fail(name, f"It cannot be measured: {error}.")
+            self._fail(name, _cannot(error))
 
     def _fail(self, name: str, reason: str) -> None:
         if name not in self.failed:
@@ -192,6 +192,10 @@ class Recorder:
         values = found.data if isinstance(found, PackedSequence) else found
         if values is not None and torch._C._functorch.is_functorch_wrapped_tensor(values):
             return self._fail(one.layer.name, "A transform of torch.func hides its outputs.")
+        if values is not None and values.is_nested:
+            return self._fail(
+                one.layer.name, "Its output is a nested tensor, whose rows cannot be told apart."
+            )
         if found is None or values is None or not values.is_floating_point():
             told = type(output).__name__ if values is None else str(values.dtype).removeprefix("torch.")
             return self._fail(one.layer.name, f"Its output is {told}, which has no real features to measure.")
@@ -264,7 +268,7 @@ class Recorder:
         try:
             covariance.absorb(block)
         except Exception as error:  # as in _guarded, whose lock is for the hooks only
-            self._fail(name, f"It cannot be measured: {error}.")
+            self._fail(name, _cannot(error))
 
     def _ordered(self, layer: Layer, output: Tensor | PackedSequence) -> tuple[Tensor, Tensor | None]:
         """The detached output with batch items first, and for sequences the (B, T) real steps if known."""
@@ -302,6 +306,10 @@ class Recorder:
 
 def _inference_ended() -> AbstractContextManager[object]:
     return torch.inference_mode(False) if torch.is_inference_mode_enabled() else nullcontext()
+
+
+def _cannot(error: Exception) -> str:
+    return f"It cannot be measured: {str(error).rstrip('.')}."
 
 
 def _recomputes() -> bool:

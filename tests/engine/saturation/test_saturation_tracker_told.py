@@ -7,6 +7,7 @@ from torch import nn
 from torch.nn.utils import parametrizations
 
 from landscope import AbstractWriter, SaturationTracker
+from landscope.contract.errors import OptionError
 from landscope.saturation.writers import make_writer
 
 
@@ -114,13 +115,29 @@ def test_that_attention_hides_its_projection_and_says_how_it_is_measured():
 
 
 @pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")
-def test_that_what_torch_jit_runs_is_told_and_the_rest_is_measured():
-    inner = torch.jit.trace(nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 3)), torch.randn(2, 3))
+@pytest.mark.parametrize("traced", [True, False])
+def test_that_what_torch_jit_runs_is_told_and_the_rest_is_measured(traced):
+    plain = nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 3))
+    inner = torch.jit.trace(plain, torch.randn(2, 3)) if traced else torch.jit.script(plain)
     model = nn.Sequential(nn.Linear(3, 3), inner)
-    reasons = _reasons(model, torch.randn(5, 3), layers=["1"])
+    reasons = _reasons(model, torch.randn(5, 3))
     assert set(reasons) == {"1-0", "1-1"}
     assert all("torch.jit" in reason for reason in reasons.values())
     assert len(_reasons(inner, torch.randn(5, 3))) == 2
+    if traced:
+        assert set(_reasons(model, torch.randn(5, 3), layers=["1"])) == {"1-0", "1-1"}
+    else:
+        with pytest.raises(OptionError, match="'1' runs inside torch"):
+            _reasons(model, torch.randn(5, 3), layers=["1"])
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+def test_that_an_output_of_nested_tensors_is_told():
+    class Nests(nn.Module):
+        def forward(self, x):
+            return torch.nested.nested_tensor([x[:2], x[2:]])
+
+    assert "nested" in _reasons(nn.Sequential(Nests()), torch.randn(5, 3), layers=["0"])["0"]
 
 
 def test_that_a_layer_inside_a_transform_of_torch_func_is_told():
@@ -146,8 +163,9 @@ def test_that_a_part_called_by_itself_is_measured_where_its_layers_would_be_fuse
     model.eval()
     writer, fast = Kept(), torch.backends.mha.get_fastpath_enabled()
     with SaturationTracker("", writer, model) as tracker, torch.no_grad():
+        padding = torch.arange(5) >= torch.randint(1, 6, (9, 1))
         for part in (model[0], model[0].layers[0]):
-            part(torch.randn(9, 5, 4))
+            part(torch.randn(9, 5, 4), src_key_padding_mask=padding)
         tracker.add_saturations()
     assert len(writer.values) == 4
     assert torch.backends.mha.get_fastpath_enabled() is fast
