@@ -21,7 +21,7 @@ class Bar:
         reference: where the same value stood at first; NaN = not known.
         other: the same value in the run that is compared; NaN = none.
         flags: any of ``dead``, ``too_few_samples``, ``nonfinite``, ``sampled``, ``not_observed``; where runs
-            are compared also ``unmatched`` (the other run has no such value) and ``only_other`` (only it has).
+            are compared also ``unmatched`` (the other run has none) and ``only_other`` (only that one has).
         dimension, samples: features D and rows n; 0 = not known. readout: value, n and D in one line.
     """
 

@@ -92,5 +92,4 @@ def test_that_the_bar_of_the_other_run_lies_below(keep: Keep) -> None:
         y = int(PADDING + ROW / 2 + THICKNESS / 2 - OTHER / 2)
         return sum(image.pixelColor(x, y).name() == DARK.muted for x in range(400))
 
-    assert coloured(float("nan")) == 0
-    assert 0 < coloured(0.4) < coloured(0.8)
+    assert coloured(float("nan")) < coloured(0.4) < coloured(0.8)
