@@ -82,7 +82,8 @@ def _span(values: _Points) -> tuple[float, float]:
 
 def _chart(title: str, layer: LayerSaturation, points: _Points, limits: _Limits) -> PointsChart:
     classes, group = np.unique(np.asarray(layer.labels), return_inverse=True)
-    shares = np.asarray(layer.spectrum, float)[:2] / float(layer.spectrum.sum())
+    with np.errstate(invalid="ignore"):  # a variance that is not finite has no shares
+        shares = np.asarray(layer.spectrum, float)[:2] / float(layer.spectrum.sum())
     first, second = (*shares, 0.0)[:2]
     groups = _groups(classes)
     return PointsChart(

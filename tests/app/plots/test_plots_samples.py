@@ -142,6 +142,26 @@ def test_that_a_run_with_other_rows_at_a_checkpoint_is_drawn(session: Session) -
     assert len(samples_chart(session, RUN, names()[4], HEAD).points) == 200
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"embedding": np.full((200, 2), 3e38, np.float32) * np.resize([1, -1], (200, 1)).astype(np.float32)},
+        {"embedding": np.full((200, 2), 1e-45, np.float32) * np.resize([1, -1], (200, 1)).astype(np.float32)},
+        {"embedding": np.zeros((200, 2), np.float32)},
+        {"spectrum": np.array([3.0])},
+        {"spectrum": np.array([np.inf, 1.0])},
+        {"labels": np.resize([2**63 - 1, 1 - 2**63], 200)},
+    ],
+)
+def test_that_strange_numbers_are_drawn(session: Session, keep: Keep, changes: dict[str, object]) -> None:
+    _change(session, HEAD, **changes)
+    made = PointsWidget(DARK)
+    keep(made)
+    made.set_chart(samples_chart(session, RUN, names()[2], HEAD))
+    assert len(made.shown()) == 200
+    assert not made.grab().isNull()
+
+
 @pytest.fixture
 def widget(session: Session, keep: Keep) -> PointsWidget:
     made = PointsWidget(DARK)

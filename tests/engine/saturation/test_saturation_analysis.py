@@ -30,6 +30,30 @@ def build_data(split):
     pictures = torch.randn(70, 1, 6, 6, generator=generator)
     return [(x, x.flatten(1)[:, :3].argmax(1)) for x in pictures.split(16)]
 """
+SEQUENCES = """
+import torch
+from torch import nn
+
+class Reader(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed, self.gru = nn.Embedding(20, 4, padding_idx=0), nn.GRU(4, 5, batch_first=True)
+        self.each, self.head = nn.Linear(5, 3), nn.Linear(3, 20)
+
+    def forward(self, ids):
+        steps = self.each(self.gru(self.embed(ids))[0])
+        return self.head((steps * (ids > 0)[..., None]).sum(1))
+
+def build_model():
+    torch.manual_seed(0)
+    return Reader()
+
+def build_data(split):
+    ids = torch.zeros(60, 7, dtype=torch.long)
+    for item in range(60):
+        ids[item, : 1 + item % 7] = 1 + item % 19
+    return [(x, x[:, 0]) for x in ids.split(16)]
+"""
 FAILING = (
     SCRIPT
     + """
@@ -142,6 +166,26 @@ def test_that_samples_are_placed_in_two_directions_with_the_labels_of_their_item
             vectors *= np.sign(vectors[np.abs(vectors).argmax(0), range(2)])
             placed = (rows - rows.mean(0)) @ vectors
             np.testing.assert_allclose(layer.embedding, placed, atol=1e-4 * np.abs(placed).max())
+
+
+@pytest.mark.parametrize("series", ["last_timestep", "timestepwise"])
+def test_that_steps_of_padded_sequences_carry_the_label_of_their_sequence(tmp_path, series):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "model.py").write_text(SEQUENCES)
+    namespace = {}
+    exec(SEQUENCES, namespace)
+    torch.save(namespace["build_model"]().state_dict(), tmp_path / "run" / "step_0.pt")
+    project = ProjectSpec(
+        root=str(tmp_path), script=str(tmp_path / "model.py"), runs=(str(tmp_path / "run"),), trusted=True
+    )
+    job = _job(project, timeseries_method=series)
+    measured = _full(analyse(open_subject(project, "run"), job, CancelToken()))["step_0.pt"]
+    assert [layer.layer for layer in measured.layers] == ["gru", "each", "head"]
+    lengths = 1 + np.arange(60) % 7
+    for layer in measured.layers:
+        assert np.array_equal(layer.labels, 1 + layer.items % 19)
+        steps = series == "timestepwise" and layer.layer != "head"
+        assert np.bincount(layer.items).tolist() == (lengths if steps else np.ones(60, int)).tolist()
 
 
 def test_that_no_samples_are_kept_where_that_is_not_wanted(project):
