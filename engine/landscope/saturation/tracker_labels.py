@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from landscope.layers.row_items import leading_items, series_items
 from landscope.layers.samples import TimeseriesMethod
+from landscope.saturation.precision import wide
 
 _NONE = torch.finfo(torch.float32).min
 """Stands for "no label" in a column of finite numbers."""
@@ -47,7 +50,14 @@ def with_labels(rows: Tensor, labels: Tensor | None) -> Tensor:
     return torch.cat([rows, column.nan_to_num(nan=_NONE).to(rows)[:, None]], 1)
 
 
-def without_labels(rows: Tensor) -> tuple[Tensor, Tensor]:
-    """The rows (n, D) and their labels (n,), NaN where there is none."""
-    column = rows[:, -1].double() if rows.device.type != "mps" else rows[:, -1]
-    return rows[:, :-1], column.masked_fill(column == _NONE, float("nan"))
+def embedded(rows: Tensor, directions: Tensor) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(m, 2) the rows about their mean along the directions, and their labels (m,), NaN where there is none.
+
+    Args:
+        rows: (m, D + 1) with a column of labels. directions: (D, k ≤ 2) float64; a missing one gives zeros.
+    """
+    held = wide(rows)
+    values, labels = held[:, :-1], held[:, -1]
+    placed = np.zeros((len(held), 2))
+    placed[:, : directions.shape[1]] = ((values - values.mean(0)) @ directions.to(held.device)).cpu().numpy()
+    return placed, labels.masked_fill(labels == _NONE, float("nan")).cpu().numpy()

@@ -11,7 +11,7 @@ from landscope.contract.intrinsic import IdimRule
 from landscope.saturation.covariance import Covariance
 from landscope.saturation.series_names import LABELS, series_name
 from landscope.saturation.statistics import ENOUGH_SAMPLES, flags_of
-from landscope.saturation.tracker_labels import without_labels
+from landscope.saturation.tracker_labels import embedded
 from landscope.saturation.tracker_recording import Mode, Series, log
 from landscope.saturation.tracker_statistics import Value, statistics_of
 
@@ -39,13 +39,14 @@ def report_of(
     covariance = series.covariance
     if not series.fresh or covariance is None:
         return None
-    spectrum = covariance.spectrum()
-    wanted = tuple(dict.fromkeys((*stats, "lsat")))
-    found = statistics_of(covariance, spectrum, wanted, threshold, rule, series.rows)
+    rows = series.rows if "embed" in stats and covariance.samples else None
+    spectrum, directions = covariance.decomposed(0 if rows is None else 2)
+    found = statistics_of(covariance, spectrum, tuple(dict.fromkeys((*stats, "lsat"))), threshold, rule)
     values = {series_name(mode, stat, name): found[stat] for stat in stats if stat in found}
-    samples = {key: values.pop(key) for key in [series_name(mode, "embed", name)] if key in values}
-    if samples and series.rows is not None:
-        labels = without_labels(series.rows.rows())[1].cpu().numpy()
+    samples: dict[str, Value] = {}
+    if rows is not None and rows.kept:
+        placed, labels = embedded(rows.rows(), directions)
+        samples = {series_name(mode, "embed", name): placed}
         if not np.isnan(labels).all():
             samples[series_name(mode, "embed", name) + LABELS] = labels
     flags = {flag: _sentence(flag, covariance) for flag in flags_of(covariance, spectrum)}

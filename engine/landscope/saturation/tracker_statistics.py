@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from landscope.contract.errors import OptionError
 from landscope.contract.intrinsic import IdimRule, intrinsic_dimension
 from landscope.saturation.covariance import STORED_ROWS, Covariance
-from landscope.saturation.precision import wide
 from landscope.saturation.series_names import SERIES
 from landscope.saturation.statistics import effective_rank, participation_ratio
-from landscope.saturation.stored_rows import StoredRows
-from landscope.saturation.tracker_labels import without_labels
 
 Value = float | int | NDArray[np.float64]
 
@@ -43,12 +39,10 @@ def statistics_of(
     stats: Sequence[str],
     threshold: float,
     rule: IdimRule = "smallest_k",
-    rows: StoredRows | None = None,
 ) -> dict[str, Value]:
     """The values of ``stats`` from the covariance and its spectrum; NaN where no row was finite.
 
-    ``rows``: those to embed.
-    ``cov`` is left out for more than 4,096 features, whose matrix would not fit, and ``embed`` without rows.
+    ``embed`` is left out, and ``cov`` for more than 4,096 features, whose matrix would not fit.
     """
     if not covariance.samples:
         return {stat: float("nan") for stat in stats if stat not in ("cov", "embed", "spectrum")}
@@ -65,27 +59,8 @@ def statistics_of(
     }
     if covariance.dimension <= STORED_ROWS:
         scalars["cov"] = covariance.matrix
-    if rows is not None and rows.kept:
-        scalars["embed"] = lambda: embedding(covariance, rows)
     with np.errstate(over="ignore", under="ignore"):
         return {stat: scalars[stat]() for stat in stats if stat in scalars}
-
-
-def embedding(covariance: Covariance, rows: StoredRows) -> NDArray[np.float64]:
-    """(m, 2) the rows about their mean along the first two eigenvectors; the second is 0 for one feature.
-
-    Of each eigenvector the sign is taken that makes its largest entry positive.
-    """
-    held = wide(without_labels(rows.rows())[0]).cpu()
-    centred = (held - held.mean(0)).numpy()
-    if covariance.dimension <= STORED_ROWS:
-        axes = np.linalg.eigh(covariance.matrix())[1][:, ::-1][:, :2]
-    else:
-        axes = torch.linalg.svd(torch.from_numpy(centred), full_matrices=False).Vh[:2].numpy().T
-    axes = axes * np.sign(axes[np.abs(axes).argmax(0), range(axes.shape[1])])
-    placed = np.zeros((len(centred), 2))
-    placed[:, : axes.shape[1]] = centred @ axes
-    return placed
 
 
 def _log_determinant(spectrum: NDArray[np.float64], dimension: int) -> float:
