@@ -21,7 +21,7 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QWidget
 
 from landscope_app.plots.charts import Bar, BarChart, with_signs
 from landscope_app.plots.colour_maps import readable_shade
-from landscope_app.plots.layer_names import fitted
+from landscope_app.plots.layer_names import FittedNames
 from landscope_app.theme.colors import Theme
 from landscope_app.theme.plain import plain_tip
 
@@ -48,6 +48,7 @@ class BarsCanvas(QWidget):
         super().__init__(parent)
         self._theme, self._chart = theme, BarChart("", ())
         self._pointed, self._selected = -1, ""
+        self._names = FittedNames()
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -82,6 +83,7 @@ class BarsCanvas(QWidget):
     def apply_theme(self, theme: Theme) -> None:
         """Take other colours and fonts."""
         self._theme = theme
+        self._names.forget()
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -114,7 +116,7 @@ class BarsCanvas(QWidget):
             painter.drawRoundedRect(QRectF(4.5, top + 0.5, self.width() - 9, ROW - 1), 5, 5)
         faint = bool(_WITHOUT_BAR & set(bar.flags))
         painter.setPen(QColor(self._theme.muted if faint else self._theme.text))
-        label = fitted(bar.label, columns.label, columns.metrics.horizontalAdvance)
+        label = self._names.fit(bar.label, columns.label, columns.metrics.horizontalAdvance)
         painter.drawText(QRectF(PADDING, top, columns.label, ROW), _LEFT, label)
         painter.setPen(QColor(self._theme.warning if _TROUBLE & set(bar.flags) else self._theme.muted))
         start = columns.left if faint else columns.value_left

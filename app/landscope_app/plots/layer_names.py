@@ -17,11 +17,33 @@ def fitted(name: str, room: float, width_of: Callable[[str], float]) -> str:
     """
     parts = [_split(part) for part in name.split(".")]
     kept = [len(letters) for letters, _ in parts]
-    text = name
-    while width_of(text) > room and max(kept) > 1:
+    while width_of(_joined(parts, kept)) > room and max(kept) > 1:
         kept[max(range(len(kept)), key=lambda k: kept[k])] -= 1
-        text = _joined(parts, kept)
-    return text
+    for k, (letters, _) in enumerate(parts):
+        whole = [*kept[:k], len(letters), *kept[k + 1 :]]
+        if width_of(_joined(parts, whole)) <= room:
+            kept = whole
+    return _joined(parts, kept)
+
+
+class FittedNames:
+    """``fitted`` for something that is painted again and again: names are kept while the room is the same."""
+
+    def __init__(self) -> None:
+        self._room, self._made = 0.0, dict[str, str]()
+
+    def fit(self, name: str, room: float, width_of: Callable[[str], float]) -> str:
+        """The name as it fits; ``forget`` when the font changes."""
+        if room != self._room:
+            self.forget()
+            self._room = room
+        if name not in self._made:
+            self._made[name] = fitted(name, room, width_of)
+        return self._made[name]
+
+    def forget(self) -> None:
+        """Widths are others from now on."""
+        self._made = {}
 
 
 def _split(part: str) -> tuple[str, str]:

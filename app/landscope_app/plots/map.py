@@ -20,7 +20,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 from landscope_app.plots.charts import MapChart
 from landscope_app.plots.colour_bar import ColourBar
 from landscope_app.plots.colour_maps import LIGHT, LUMINANCE, mapped, on_colour
-from landscope_app.plots.layer_names import fitted
+from landscope_app.plots.layer_names import FittedNames
 from landscope_app.plots.numbers import count, percent, short, signed
 from landscope_app.theme.colors import Theme
 from landscope_app.theme.plain import plain_tip
@@ -48,6 +48,7 @@ class MapCanvas(QWidget):
         super().__init__()
         self._theme, self._chart = theme, MapChart("", (), ())
         self._cell, self._widest = (-1, -1), 0.0
+        self._names = FittedNames()
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName("Map of layers and checkpoints")
@@ -70,6 +71,7 @@ class MapCanvas(QWidget):
     def apply_theme(self, theme: Theme) -> None:
         """Take other colours and fonts."""
         self._theme = theme
+        self._names.forget()
         self.update()
 
     def area(self) -> QRectF:
@@ -142,7 +144,7 @@ class MapCanvas(QWidget):
         every = max(1, int(np.ceil(LABEL_HEIGHT / height)))
         for row in range(0, len(self._chart.rows), every):
             middle = self._rect(row, 0).center().y()
-            text = fitted(self._chart.rows[row], width, metrics.horizontalAdvance)
+            text = self._names.fit(self._chart.rows[row], width, metrics.horizontalAdvance)
             painter.setPen(QColor(self._theme.text if row == self._cell[0] else self._theme.muted))
             place = QRectF(MARGIN, middle - LABEL_HEIGHT / 2, width, LABEL_HEIGHT)
             painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, text)

@@ -7,7 +7,7 @@ from landscope_app.plots.layer_names import fitted
     ("name", "room", "shown"),
     [
         ("layer3.1.conv2", 14, "layer3.1.conv2"),
-        ("encoder.layer.11.attention.output.dense", 24, "enc…lay…11.att…out…dens…"),
+        ("encoder.layer.11.attention.output.dense", 24, "enc…lay…11.att…out…dense"),
         ("model.transformer.h.3.mlp.c_fc", 20, "mod…tra…h.3.mlp.c_fc"),
         ("fc", 1, "f…"),
     ],
