@@ -37,8 +37,7 @@ class Covariance:
     ) -> None:
         """``row_share``: below 1, about so many of each batch's rows are taken (see ``thinned``)."""
         self.dimension = dimension
-        self._row_share, self._random = row_share, np.random.default_rng(seed)
-        self._thinned = False
+        self._row_share, self._turn, self._thinned = row_share, 0, False
         self._blocks = ShiftedBlocks(dimension)
         limit = min(stored_rows, max(1, STORED_BYTES // (4 * dimension)))
         self._full_matrix = dimension <= STORED_ROWS
@@ -84,7 +83,8 @@ class Covariance:
         if samples.shape[-1] != self.dimension:
             raise ValueError(f"samples have {samples.shape[-1]} features, not {self.dimension}")
         if self._row_share < 1.0:
-            kept = thinned(samples, self._row_share, self._random)
+            kept = thinned(samples, self._row_share, self._turn)
+            self._turn += 1
             self._thinned |= kept.numel() < samples.numel()
             samples = kept
         return self._blocks.take(samples)
