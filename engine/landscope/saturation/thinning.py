@@ -14,9 +14,9 @@ ROWS_PER_FEATURE = 8
 def thinned(samples: Tensor, share: float, turn: int) -> Tensor:
     """About max(share · n, 8 · D) of the n rows of samples (…, D), a view.
 
-    Rows lie on a lattice over the positions of a map or the steps of a sequence (and over the items, where that
-    is not enough). ``turn`` moves it: batches that count up take every position equally often, which matters
-    more than chance would, since positions of small maps differ much.
+    Rows lie on a lattice over the positions of a map or the steps of a sequence (and over the items, where
+    that is not enough). ``turn`` moves it: while it counts up, every position is taken equally often. Chance
+    would do worse, since the positions of small maps differ much.
     """
     rows, features = math.prod(samples.shape[:-1]), samples.shape[-1]
     every = int(rows / max(share * rows, ROWS_PER_FEATURE * features, 1.0))
