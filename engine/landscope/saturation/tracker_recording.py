@@ -13,11 +13,10 @@ from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.rnn import PackedSequence, pad_packed_sequence
+from torch.nn.utils.rnn import PackedSequence
 from torch.utils.hooks import RemovableHandle
 
 from landscope.layers.kinds import Layer
-from landscope.layers.padding import RealSteps
 from landscope.layers.resize import resized
 from landscope.layers.samples import Sampling, layer_samples, sequence_method, sequence_of
 from landscope.saturation.covariance import Covariance
@@ -27,6 +26,7 @@ from landscope.saturation.stored_rows import StoredRows
 from landscope.saturation.tracker_hooks import Hook
 from landscope.saturation.tracker_labels import labels_of_rows, with_labels
 from landscope.saturation.tracker_layers import Watched
+from landscope.saturation.tracker_order import BatchOrder
 from landscope.saturation.tracker_worker import Worker
 
 Mode = Literal["train", "eval"]
@@ -72,12 +72,7 @@ class _Pass(threading.local):
     active: list[int] = field(default_factory=list)
     calls: Counter[str] = field(default_factory=Counter)
     last_step: dict[str, tuple[Layer, Mode, Tensor]] = field(default_factory=dict)
-    time_first: set[tuple[int, int]] = field(default_factory=set)
     fast_path: bool = True
-
-
-class _RealStepsPerThread(threading.local, RealSteps):
-    pass
 
 
 class Recorder:
@@ -102,7 +97,7 @@ class Recorder:
         self._worker = Worker() if options.worker else None
         self._lock = threading.Lock()
         self._pass = _Pass()
-        self._real = _RealStepsPerThread()
+        self._order = BatchOrder()
         self._handles: list[RemovableHandle] = []
         roots = {id(one.root): one.root for one in watched}
         fused = {
@@ -111,7 +106,7 @@ class Recorder:
         for part in (fused | roots).values():
             self._handles += [
                 part.register_forward_pre_hook(Hook(self._begin)),
-                *(self._real.attach(part, Hook) if id(part) in roots else ()),
+                *(self._order.attach(part, Hook) if id(part) in roots else ()),
                 part.register_forward_hook(Hook(self._end), always_call=True),
             ]
         for one in watched:
@@ -143,7 +138,6 @@ class Recorder:
             self._leave()
         if not now.active:
             now.calls.clear()
-            now.time_first.clear()
             now.fast_path = torch.backends.mha.get_fastpath_enabled()
             torch.backends.mha.set_fastpath_enabled(False)  # the fused path skips the layers inside
         now.active.append(id(root))
@@ -165,7 +159,7 @@ class Recorder:
             torch.backends.mha.set_fastpath_enabled(now.fast_path)
         now.active.clear()
         now.last_step.clear()
-        self._real.forget()
+        self._order.forget()
 
     def _hook(self, one: Watched) -> Hook:
         def record(module: nn.Module, args: Any, output: Any) -> None:  # noqa: ARG001
@@ -218,7 +212,7 @@ class Recorder:
         return layer.name if number == 1 else f"{layer.name}#{number}"
 
     def _take(self, name: str, mode: Mode, layer: Layer, output: Tensor | PackedSequence) -> None:
-        batch, real = self._ordered(layer, output)
+        batch, real = self._order.ordered(layer, output)
         series = self.series[mode].setdefault(name, Series())
         series.forwards += 1
         if series.forwards % self.options.log_interval:
@@ -269,33 +263,6 @@ class Recorder:
             covariance.absorb(block)
         except Exception as error:  # as in _guarded, whose lock is for the hooks only
             self._fail(name, _cannot(error))
-
-    def _ordered(self, layer: Layer, output: Tensor | PackedSequence) -> tuple[Tensor, Tensor | None]:
-        """The detached output with batch items first, and for sequences the (B, T) real steps if known."""
-        if isinstance(output, PackedSequence):
-            padded, lengths = pad_packed_sequence(output, batch_first=True)
-            steps = torch.arange(padded.shape[1]) < lengths[:, None]
-            return padded.detach(), steps.to(padded.device)
-        values = output.detach()
-        if layer.family == "map":
-            return (values.unsqueeze(0) if values.dim() == layer.spatial + 1 else values), None
-        if values.dim() == 3:
-            batch = values if self._is_batch_first(layer, values) else values.transpose(0, 1)
-            return batch, self._real.of(batch)
-        if values.dim() < 2 or (values.dim() == 2 and isinstance(layer.module, nn.RNNBase)):
-            return values.unsqueeze(0), None
-        return values, None
-
-    def _is_batch_first(self, layer: Layer, sequence: Tensor) -> bool:
-        """What the layer says of itself, else masks, else recurrent layers met before in this pass."""
-        told = getattr(layer.module, "batch_first", None)
-        leading = (sequence.shape[0], sequence.shape[1])
-        if isinstance(told, bool):
-            if not told:
-                self._pass.time_first.add(leading)
-            return told
-        known = self._real.batch_first(sequence)
-        return known if known is not None else leading not in self._pass.time_first
 
     def _resized(self, layer: Layer, batch: Tensor) -> Tensor:
         strategy = self.options.interpolation_strategy

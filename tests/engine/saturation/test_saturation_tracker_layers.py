@@ -85,6 +85,34 @@ def test_that_recurrent_layers_give_their_steps(kind, first, method):
     _agrees(found[kind.__name__], output[:, -1] if method == "last_timestep" else output)
 
 
+@pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU])
+@pytest.mark.parametrize("layers", [[], [nn.GRU]])
+def test_that_layers_behind_time_first_recurrence_take_the_last_step_whether_that_is_watched_or_not(
+    kind, layers
+):
+    class Tagger(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.rnn, self.fc = kind(3, 4), nn.Linear(4, 5)
+
+        def forward(self, x):
+            return self.fc(self.rnn(input=x)[0])
+
+    model, batch = Tagger(), torch.randn(6, 9, 3)
+    found, _ = _matrices(model, batch, layers=layers)
+    _agrees(found["fc"], model(batch)[-1])
+
+
+def test_that_items_of_a_time_first_transformer_are_counted_by_its_batch():
+    model = nn.TransformerEncoder(
+        nn.TransformerEncoderLayer(4, 2, 8, dropout=0.0), 1, enable_nested_tensor=False
+    )
+    batch = torch.randn(6, 9, 4)
+    found, _ = _matrices(model, batch, max_samples=2)
+    expected, _ = _matrices(model, batch[:, :2])
+    np.testing.assert_allclose(found["layers-0-linear1"], expected["layers-0-linear1"], rtol=1e-4, atol=1e-7)
+
+
 @pytest.mark.parametrize("kind", [nn.LSTMCell, nn.GRUCell, nn.RNNCell])
 @pytest.mark.parametrize("method", ["last_timestep", "timestepwise"])
 def test_that_cells_give_their_steps(kind, method):
