@@ -91,13 +91,15 @@ def test_that_layer_threshold_and_map_can_be_undone_and_are_kept_with_the_sessio
     feed(window)
     selection = window.context.selection
     window.history.reset()
-    selection.set(layer=LAYERS[1], threshold="0.9", saturation="map", layer_view="samples")
+    selection.set(layer=LAYERS[1], threshold="0.9", saturation="map", layer_view="samples", against=RUNS[1])
     kept = window.view_state()
     window.registry["view.undo"].trigger()
     assert (selection.layer, selection.threshold, selection.saturation) == ("", None, "bars")
+    assert selection.against == ""
     assert selection.layer_view == "spectrum"
     window.restore_view(kept)
     assert (selection.layer, selection.threshold, selection.saturation) == (LAYERS[1], 0.9, "map")
+    assert selection.against == RUNS[1]
     assert selection.layer_view == "samples"
 
 

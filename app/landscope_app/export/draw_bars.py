@@ -48,6 +48,10 @@ def _draw_bar(axes: Any, k: int, bar: Bar, chart: BarChart, theme: Theme, size: 
         axes.plot(
             [bar.reference] * 2, [k - 0.36, k + 0.36], color=theme.text, linewidth=size * 0.16, clip_on=False
         )
+    if math.isfinite(bar.as_measured):
+        axes.plot(
+            [bar.as_measured] * 2, [k - 0.36, k + 0.36], color=theme.accent, linestyle=":", clip_on=False
+        )
     text = with_signs(bar)
     axes.annotate(
         text,
@@ -85,6 +89,8 @@ def _caption(chart: BarChart) -> str:
     marks = [f"dashed: mean {chart.mean_text}"] if math.isfinite(chart.mean) else []
     if chart.reference_title and any(math.isfinite(b.reference) for b in chart.bars):
         marks.append(f"mark: {chart.reference_title}")
+    if chart.measured_title:
+        marks.append(f"dotted: {chart.measured_title}")
     signs = {"nonfinite": "! NaN or inf", "too_few_samples": "* too few samples"}
     signs["sampled"] = "~ from a sample of the rows"
     signs["unmatched"] = f"° not in {chart.other_title}"

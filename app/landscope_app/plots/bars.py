@@ -138,10 +138,16 @@ class BarsCanvas(QWidget):
             lower.setTop(upper.bottom())
             _fill_part(painter, lower, bar.other / self._chart.high, QColor(self._theme.muted))
         _fill_part(painter, upper, share, self._fill(bar, share) if math.isfinite(share) else QBrush())
-        before = bar.reference / self._chart.high if self._chart.high else float("nan")
-        if math.isfinite(before):
-            x = track.left() + track.width() * min(1.0, max(0.0, before))
-            painter.setPen(QPen(QColor(self._theme.text), 2, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap))
+        self._paint_mark(painter, track, bar.reference, self._theme.text, Qt.PenStyle.SolidLine)
+        self._paint_mark(painter, track, bar.as_measured, self._theme.accent, Qt.PenStyle.DotLine)
+
+    def _paint_mark(
+        self, painter: QPainter, track: QRectF, value: float, colour: str, style: Qt.PenStyle
+    ) -> None:
+        share = value / self._chart.high if self._chart.high else float("nan")
+        if math.isfinite(share):
+            x = track.left() + track.width() * min(1.0, max(0.0, share))
+            painter.setPen(QPen(QColor(colour), 2, style, Qt.PenCapStyle.FlatCap))
             painter.drawLine(QPointF(x, track.top() - 2), QPointF(x, track.bottom() + 2))
 
     def _fill(self, bar: Bar, share: float) -> QBrush:

@@ -20,6 +20,7 @@ class Bar:
         text: the value as written beside it. detail: more, shown when pointed at.
         reference: where the same value stood at first; NaN = not known.
         other: the same value in the run that is compared; NaN = none.
+        as_measured: where it stood with the threshold of the measurement; NaN = it is that one.
         flags: any of ``dead``, ``too_few_samples``, ``nonfinite``, ``sampled``, ``not_observed``; where runs
             are compared also ``unmatched`` (the other run has none) and ``only_other`` (only that one has).
         dimension, samples: features D and rows n; 0 = not known. readout: value, n and D in one line.
@@ -32,6 +33,7 @@ class Bar:
     reference: float = float("nan")
     flags: tuple[str, ...] = ()
     other: float = float("nan")
+    as_measured: float = float("nan")
     dimension: int = 0
     samples: int = 0
     readout: str = ""
@@ -53,6 +55,7 @@ class BarChart:
         title: what is drawn. note: how it was measured. empty: sentence shown when there is no bar.
         mean: mean over the bars that have a value, drawn as a line; NaN = none.
         reference_title: what the small marks stand for; empty = no marks.
+        measured_title: what the marks of ``as_measured`` stand for; empty = none.
         value_title: what is measured. other_title: the run that the second bars stand for; empty = none.
         other_note: which of its checkpoints, and why that one.
     """
@@ -65,6 +68,7 @@ class BarChart:
     mean_text: str = ""
     reference_title: str = ""
     empty: str = ""
+    measured_title: str = ""
     value_title: str = ""
     other_title: str = ""
     other_note: str = ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from operator import attrgetter
 
 import numpy as np
@@ -50,6 +51,9 @@ def saturation_chart(
     before = alike(shown, shown.threshold, first) if first is not None else None
     beside = against(session, run, checkpoint, other, measured.mode)
     bars = layer_bars(shown, before, beside, statistic)
+    moved = shown is not measured and key in ("lsat", "idim")
+    if moved:
+        bars = _marked(bars, measured, key)
     return BarChart(
         title=f"{run} · {statistic.title.lower()} at {checkpoint}",
         bars=bars,
@@ -58,6 +62,7 @@ def saturation_chart(
         mean=_mean(bars),
         mean_text=written(_mean(bars), statistic),
         reference_title=f"at {first.checkpoint}" if first is not None else "",
+        measured_title=f"with {_share(measured.threshold)}, as measured" if moved else "",
         value_title=statistic.title,
         other_title=beside.run if beside is not None else "",
         other_note=beside.note if beside is not None else "",
@@ -69,6 +74,12 @@ def _first_measured(
 ) -> SaturationMeasured | None:
     first = next((n for n in names if n in saturation.measured), None)
     return saturation.measured[first] if first is not None and first != checkpoint else None
+
+
+def _marked(bars: tuple[Bar, ...], measured: SaturationMeasured, key: str) -> tuple[Bar, ...]:
+    """Bars with a mark where they stood with the threshold of the measurement."""
+    stood = {layer.layer: float(getattr(layer, key)) for layer in measured.layers}
+    return tuple(replace(bar, as_measured=stood.get(bar.label, float("nan"))) for bar in bars)
 
 
 def measurement_note(measured: SaturationMeasured, threshold: float | None, key: str) -> str:

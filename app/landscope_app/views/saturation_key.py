@@ -8,12 +8,14 @@ from landscope_app.plots.charts import BarChart
 
 
 def marks_key(chart: BarChart) -> str:
-    """The line of the mean and the marks of the first checkpoint."""
+    """The line of the mean, the marks of the first checkpoint and of the threshold of the measurement."""
     parts = []
     if math.isfinite(chart.mean):
         parts.append(f"┆ mean {chart.mean_text}")
     if chart.reference_title and any(math.isfinite(b.reference) for b in chart.bars):
         parts.append(f"┃ {chart.reference_title}")
+    if chart.measured_title:
+        parts.append(f"┊ {chart.measured_title}")
     return "    ".join(parts)
 
 

@@ -15,6 +15,7 @@ from landscope_app.plots.saturation_chart import saturation_chart
 from landscope_app.plots.spectrum import SpectrumWidget
 from landscope_app.plots.spectrum_chart import spectrum_chart
 from landscope_app.theme.colors import DARK
+from landscope_app.views.saturation_key import marks_key
 
 RUN, NOW = RUNS[0], names()[2]
 
@@ -60,6 +61,15 @@ def test_that_bars_and_their_marks_follow_the_threshold(session: Session) -> Non
     most = saturation_chart(session, RUN, NOW, threshold=0.999).bars[0]
     assert half.value < most.value
     assert half.reference < most.reference
+
+
+def test_that_a_mark_keeps_where_a_bar_stood_with_the_threshold_of_the_measurement(session: Session) -> None:
+    moved = saturation_chart(session, RUN, NOW, threshold=0.5)
+    as_measured = saturation_chart(session, RUN, NOW)
+    assert moved.bars[0].as_measured == as_measured.bars[0].value
+    assert "99 %" in marks_key(moved)
+    assert np.isnan(as_measured.bars[0].as_measured)
+    assert np.isnan(saturation_chart(session, RUN, NOW, "trace", threshold=0.5).bars[0].as_measured)
 
 
 def test_that_a_bar_of_the_intrinsic_dimension_never_leaves_its_track(session: Session) -> None:
