@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, cast
 
+import torch
 from torch import Tensor, nn
+from torch.nn.utils.rnn import PackedSequence
 from torch.utils.hooks import RemovableHandle
 
 _MASKS: tuple[tuple[type[nn.Module], str, int], ...] = (
@@ -19,7 +21,7 @@ _MASKS: tuple[tuple[type[nn.Module], str, int], ...] = (
 
 
 class RealSteps:
-    """The masks of real steps seen in the current batch, from padding indices and key padding masks.
+    """The masks of real steps seen in this batch: padding indices, key padding masks, packed sequences.
 
     A plain padded sequence given to a recurrent layer carries no such knowledge unless an embedding with
     ``padding_idx`` made it.
@@ -39,6 +41,8 @@ class RealSteps:
         for module in model.modules():
             if isinstance(module, nn.Embedding) and module.padding_idx is not None:
                 handles.append(module.register_forward_pre_hook(wrap(self._from_embedding)))
+            if isinstance(module, nn.RNNBase):
+                handles.append(module.register_forward_pre_hook(wrap(self._from_packed), with_kwargs=True))
             if any(isinstance(module, kind) for kind, _, _ in _MASKS):
                 handles.append(module.register_forward_pre_hook(wrap(self._from_mask), with_kwargs=True))
         return handles
@@ -67,6 +71,13 @@ class RealSteps:
         ids = args[0] if args else None
         if isinstance(ids, Tensor) and ids.dim() == 2:
             self._seen.append(ids.ne(cast(int, module.padding_idx)))
+
+    def _from_packed(self, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:  # noqa: ARG002
+        given = args[0] if args else kwargs.get("input")
+        if isinstance(given, PackedSequence):
+            longest_first = torch.arange(int(given.batch_sizes[0]))[:, None] < given.batch_sizes
+            order = given.unsorted_indices
+            self._seen.append(longest_first if order is None else longest_first[order.cpu()])
 
     def _from_mask(self, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         if isinstance(module, nn.MultiheadAttention) and not _attends_to_itself(args, kwargs):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from landscope import AbstractWriter, SaturationTracker
 
@@ -101,6 +102,30 @@ def test_that_layers_behind_time_first_recurrence_take_the_last_step_whether_tha
     model, batch = Tagger(), torch.randn(6, 9, 3)
     found, _ = _matrices(model, batch, layers=layers)
     _agrees(found["fc"], model(batch)[-1])
+
+
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("method", ["last_timestep", "timestepwise"])
+def test_that_layers_behind_packed_sequences_take_their_real_steps(first, method):
+    class Reader(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.rnn, self.fc = nn.GRU(3, 4, batch_first=first), nn.Linear(4, 5)
+
+        def forward(self, packed):
+            return self.fc(pad_packed_sequence(self.rnn(packed)[0], batch_first=first)[0])
+
+    lengths = torch.tensor([2, 6, 1, 6, 4])
+    batch = torch.randn(5, 6, 3)
+    given = pack_padded_sequence(
+        batch if first else batch.transpose(0, 1), lengths, batch_first=first, enforce_sorted=False
+    )
+    model = Reader()
+    found, _ = _matrices(model, given, timeseries_method=method)
+    output = model(given) if first else model(given).transpose(0, 1)
+    last = torch.stack([output[k, length - 1] for k, length in enumerate(lengths)])
+    every = torch.cat([output[k, :length] for k, length in enumerate(lengths)])
+    _agrees(found["fc"], last if method == "last_timestep" else every)
 
 
 def test_that_items_of_a_time_first_transformer_are_counted_by_its_batch():
