@@ -15,6 +15,9 @@ from landscope.saturation.covariance import STORED_BYTES, STORED_ROWS
 _BLOCK = 1 << 20
 """Elements of a block of samples that waits to be multiplied."""
 
+BLOCK_BYTES = 4 * _BLOCK
+"""Most bytes of a block of float32 samples."""
+
 _BLOCK_ROWS = 1_024
 _FEATURES = ("out_features", "out_channels", "embed_dim", "embedding_dim", "num_features", "normalized_shape")
 """What modules call their number of features."""

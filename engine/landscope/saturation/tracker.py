@@ -16,7 +16,7 @@ from landscope.layers.resize import check_strategy
 from landscope.layers.samples import ConvMethod, Sampling, TimeseriesMethod
 from landscope.saturation.tracker_labels import as_labels
 from landscope.saturation.tracker_layers import LayerFilter, roots_of, watched_layers
-from landscope.saturation.tracker_memory import memory_of_layers, tell_shortage
+from landscope.saturation.tracker_memory import memory_of_layers, tell_shortage, waiting_bytes
 from landscope.saturation.tracker_options import (
     check_choices,
     check_counts,
@@ -169,8 +169,8 @@ class SaturationTracker:
 
     @property
     def memory_estimate(self) -> int:
-        """Most bytes that all sums take together; known before the first forward pass."""
-        return sum(self.memory_per_layer.values())
+        """Most bytes that all sums, and samples waiting for the worker, take; known before the first pass."""
+        return sum(self.memory_per_layer.values()) + waiting_bytes(self._recorder.options)
 
     def set_labels(self, targets: Any) -> None:
         """Say what the items of the batch are that the model is given next, for the rows to be embedded.

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import torch
 
-from landscope.saturation.memory import covariance_bytes, features_of, shortage
+from landscope.saturation.memory import BLOCK_BYTES, covariance_bytes, features_of, shortage
 from landscope.saturation.tracker_layers import Watched
 from landscope.saturation.tracker_recording import EMBEDDED_ROWS, Mode, Recorded, Series, log
+from landscope.saturation.tracker_worker import WAITING
 
 _MODES = 2
 _ADVICE = (
@@ -30,6 +31,11 @@ def memory_of_layers(
         rows = EMBEDDED_ROWS if options.embed else 0
         found[name] = _MODES * covariance_bytes(known, embedded_rows=rows, maps=layer.family == "map")
     return found
+
+
+def waiting_bytes(options: Recorded) -> int:
+    """Most bytes of the samples that wait for a worker, if there is one."""
+    return WAITING * BLOCK_BYTES if options.worker else 0
 
 
 def tell_shortage(layers: Mapping[str, int], watched: Sequence[Watched], device: torch.device | None) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import torch
 
-_WAITING = 32
+WAITING = 32
 """Pieces of work that may wait; with more the training thread waits, so that memory stays bounded."""
 
 Work = Callable[[], None]
@@ -22,7 +22,7 @@ class Worker:
     """
 
     def __init__(self) -> None:
-        self._waiting: queue.Queue[Work | None] = queue.Queue(_WAITING)
+        self._waiting: queue.Queue[Work | None] = queue.Queue(WAITING)
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
 

@@ -95,6 +95,16 @@ def test_that_flattened_maps_are_estimated_at_their_largest_and_exactly_once_met
         assert unknown >= 2 * max(memory.covariance_bytes(size) for size in (100, 4096, 4097, 65536))
 
 
+def test_that_samples_that_wait_for_the_worker_are_counted():
+    model = nn.Sequential(nn.Linear(4, 3))
+    with (
+        SaturationTracker("", Nowhere(), model) as one,
+        SaturationTracker("", Nowhere(), model, worker=True) as two,
+    ):
+        assert two.memory_estimate - one.memory_estimate == 32 * 4 << 20
+        assert two.memory_per_layer == one.memory_per_layer
+
+
 def test_that_too_little_memory_is_told_with_what_helps(monkeypatch, caplog):
     monkeypatch.setattr(memory, "free_bytes", lambda _: 1_000_000)
     model = nn.Sequential(nn.Linear(4, 3), nn.Linear(3, 500))
