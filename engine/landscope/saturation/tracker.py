@@ -69,6 +69,11 @@ class SaturationTracker:
         row_share: below 1, about so many of the rows of each forward pass are taken, never fewer than 8 per
             feature, evenly spread (``0.25``: a quarter); such layers are flagged ``sampled``.
 
+    Attributes:
+        layers: the watched modules by name. stats: what is reported. writer: where to.
+        flags: by mode and layer what keeps the values last reported from being trusted, of
+            ``dead too_few_samples nonfinite sampled``.
+
     Raises:
         OptionError: an argument cannot be used.
     """
