@@ -11,7 +11,7 @@ import msgspec
 
 from landscope.contract.errors import OptionError
 from landscope.contract.limits import check
-from landscope.contract.options import LandscapeOptions, ProjectSpec
+from landscope.contract.options import LandscapeOptions, ProjectSpec, SaturationOptions
 from landscope.project.spec import FILE, load_project
 from landscope.project.trust import code_folders, may_run, trust
 
@@ -33,11 +33,23 @@ def chosen_project(options: argparse.Namespace) -> ProjectSpec:
         seed=options.seed,
         batchnorm=options.batchnorm,
     )
+    saturation = _changed(
+        spec.saturation or SaturationOptions(),
+        sat_threshold=options.sat_threshold,
+        conv_method=options.conv_method,
+        timeseries_method=options.timeseries_method,
+        idim_rule=options.idim_rule,
+        split=options.sat_split,
+        layers=None if options.layers is None else tuple(filter(None, options.layers.split(","))),
+        row_share=options.row_share,
+        embedding=False if options.no_embedding else None,
+    )
     changed = msgspec.structs.replace(
         spec,
         engine=engine,
         data=data,
         landscape=landscape,
+        saturation=saturation,
         arguments=spec.arguments if options.args is None else _words(options.args),
         weights=spec.weights if options.weights is None else options.weights,
     )

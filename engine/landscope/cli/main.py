@@ -247,6 +247,7 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--reach", type=float, help="half extent of random planes (1 = the weights' length)")
     parser.add_argument("--seed", type=int, help="seed of random directions")
     parser.add_argument("--batchnorm", choices=("auto", "frozen", "recalibrated"), help="BatchNorm policy")
+    _add_saturation_options(parser)
     parser.add_argument("--samples", type=int, help="samples per split (0 = all)")
     parser.add_argument("--device", help="auto, cpu, cuda, cuda:1 or mps")
     parser.add_argument("--threads", type=int, help="intra-op threads of torch (default: 1)")
@@ -254,6 +255,34 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     told = parser.add_mutually_exclusive_group()
     told.add_argument("--quiet", action="store_true", help="only errors")
     told.add_argument("-v", "--verbose", action="store_true", help="warnings, and errors with their details")
+
+
+def _add_saturation_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("saturation")
+    group.add_argument("--sat-threshold", type=float, help="share of the variance (default: 0.99)")
+    group.add_argument(
+        "--conv-method",
+        choices=("channelwise", "mean", "max", "median", "flatten"),
+        help="what a map becomes (default: channelwise, every position a sample)",
+    )
+    group.add_argument(
+        "--timeseries-method",
+        choices=("last_timestep", "timestepwise"),
+        help="what a sequence becomes (default: last_timestep)",
+    )
+    group.add_argument(
+        "--idim-rule", choices=("smallest_k", "delve"), help="delve: count as delve does, one less"
+    )
+    group.add_argument("--sat-split", metavar="SPLIT", help="the data they are measured on (default: train)")
+    group.add_argument(
+        "--layers", metavar="NAMES", help="more layers, by name or class, comma-separated: Embedding,norm1"
+    )
+    group.add_argument(
+        "--row-share", type=float, metavar="S", help="take about this share of each layer's rows: faster"
+    )
+    group.add_argument(
+        "--no-embedding", action="store_true", help="do not keep samples in the first two directions"
+    )
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ def check(project: ProjectSpec) -> None:
 def _check_saturation(options: SaturationOptions) -> None:
     threshold = options.sat_threshold
     _need(0 < threshold <= 1, "sat_threshold", threshold, "above 0 and at most 1")
+    _need(0 < options.row_share <= 1, "row_share", options.row_share, "above 0 and at most 1")
 
 
 def _check_landscape(options: LandscapeOptions) -> None:

@@ -74,6 +74,8 @@ class SaturationOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         embedding: whether some samples of each layer are kept in its first two directions.
+        layers: further layers, by name as in ``model.named_modules()`` or by class ("Embedding").
+        row_share: below 1, about so many of a layer's rows are taken, never fewer than 8 per feature.
     """
 
     sat_threshold: float = 0.99
@@ -82,6 +84,8 @@ class SaturationOptions(msgspec.Struct, frozen=True, kw_only=True):
     idim_rule: Literal["smallest_k", "delve"] = "smallest_k"
     split: str = "train"
     embedding: bool = True
+    layers: tuple[str, ...] = ()
+    row_share: float = 1.0
 
 
 class DistanceOptions(msgspec.Struct, frozen=True, kw_only=True):

@@ -82,6 +82,24 @@ def observed_layers(
     )
 
 
+def names_of(model: nn.Module, wanted: Collection[str]) -> tuple[str, ...]:
+    """Names of the modules that ``wanted`` holds by name or by class.
+
+    Raises:
+        OptionError: one of them is neither.
+    """
+    modules = dict(model.named_modules())
+    found: dict[str, None] = {}
+    for one in wanted:
+        of_class = [name for name, module in modules.items() if type(module).__name__ == one]
+        if one not in modules and not of_class:
+            raise OptionError(
+                f"layers names {one!r}, but the model has no module and no class of modules called so."
+            )
+        found |= dict.fromkeys([one] if one in modules else of_class)
+    return tuple(found)
+
+
 def unobservable(model: nn.Module) -> tuple[NotObserved, ...]:
     """Parts with weights that no hook sees: inside attention or torch.jit, and functionally used weights."""
     modules = dict(model.named_modules())

@@ -14,13 +14,14 @@ from landscope.contract.errors import CheckpointError, OptionError
 from landscope.contract.events import Notice, Partial, Progress, Update
 from landscope.contract.intrinsic import check_threshold
 from landscope.contract.job import CancelToken, Pace, SaturationJob
-from landscope.layers.kinds import Layer, observed_layers
+from landscope.layers.kinds import Layer, names_of, observed_layers
 from landscope.layers.observe import Observer
 from landscope.layers.samples import Sampling
 from landscope.project.measuring.defaults import classes_of
 from landscope.saturation.embedding import EMBEDDED_ROWS, LayerRows
 from landscope.saturation.layer_covariances import LayerCovariances
 from landscope.saturation.memory import covariance_bytes, features_of, shortage
+from landscope.saturation.row_choice import BatchChoice, RowChoice
 from landscope.weights.restore import preserved
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def analyse(subject: Subject, job: SaturationJob, token: CancelToken) -> Iterato
     holds it, over all batches of the split, and is put back at the end, also on error and cancel.
 
     Raises:
-        OptionError: the threshold is no share of the variance, or the run has no such checkpoint.
+        OptionError: the threshold is no share of the variance, or there is no such checkpoint or layer.
         DataError: the data have no such split.
         ScriptError: the script fails on a batch.
         JobCancelled: somebody cancelled.
@@ -74,7 +75,7 @@ def _shortage(subject: Subject, job: SaturationJob) -> str | None:
         layer.name: covariance_bytes(
             features_of(layer, method), embedded_rows=rows, maps=layer.family == "map"
         )
-        for layer in observed_layers(subject.model)
+        for layer in observed_layers(subject.model, named=names_of(subject.model, job.options.layers))
     }
     home = next((tensor.device for tensor in subject.model.parameters()), torch.device("cpu"))
     return shortage(layers, home, _ADVICE)
@@ -93,9 +94,12 @@ class _Work:
     ) -> None:
         self._subject, self._job, self._token, self._batches = subject, job, token, batches
         self._sampling = Sampling(job.options.conv_method, job.options.timeseries_method)
+        self._named = names_of(subject.model, job.options.layers)
         self._total = checkpoints * len(batches)
         self._done = 0
         self._pace = Pace(self._total, token)
+        self._choice = RowChoice(self._samples(), EMBEDDED_ROWS)
+        self._chosen: dict[int, BatchChoice] = {}
 
     def checkpoint(self, name: str, preview: bool) -> Iterator[Update]:
         """Measure one checkpoint; a file that cannot be loaded is a notice, the others go on."""
@@ -106,15 +110,17 @@ class _Work:
             self._done += len(self._batches)
             yield Notice(level="warning", sentence=error.sentence, detail=error.detail)
             return
-        covariances = LayerCovariances()
-        rows = LayerRows(self._samples()) if self._job.options.embedding else None
+        covariances = LayerCovariances(self._job.options.row_share)
+        rows = LayerRows() if self._job.options.embedding else None
 
         def take(call: str, layer: Layer, samples: Tensor) -> None:
             covariances.take(call, layer, samples)
             if rows is not None:
                 rows.take(call, samples, observer.items(samples))
 
-        observer = Observer(self._subject.model, take, self._sampling, check=self._token.check)
+        observer = Observer(
+            self._subject.model, take, self._sampling, named=self._named, check=self._token.check
+        )
         with observer:
             yield from self._run(observer, covariances, rows, name, preview)
             missing = (*observer.not_observed(), *covariances.dropped())
@@ -134,7 +140,7 @@ class _Work:
         seen = 0
         for batch in self._batches:
             if rows is not None:
-                rows.begin(seen, batch.size, classes_of(batch.value, batch.size))
+                rows.begin(self._choice_in(batch, seen))
             self._forward(observer, batch)
             self._done += 1
             seen += batch.size
@@ -145,6 +151,13 @@ class _Work:
                 next_preview = time.monotonic() + max(_PREVIEW_INTERVAL_S, _PREVIEW_SHARE * cost)
             if self._pace.due():
                 yield self._progress(name)
+
+    def _choice_in(self, batch: FrozenBatch, first: int) -> BatchChoice:
+        """Which rows of a batch to keep: chosen at the first checkpoint, for all."""
+        if batch.index not in self._chosen:
+            classes = classes_of(batch.value, batch.size)
+            self._chosen[batch.index] = self._choice.batch(first, batch.size, classes)
+        return self._chosen[batch.index]
 
     def _forward(self, observer: Observer, batch: FrozenBatch) -> None:
         self._token.check()
@@ -178,6 +191,7 @@ class _Work:
                 "conv_method": options.conv_method,
                 "timeseries_method": options.timeseries_method,
                 "idim_rule": options.idim_rule,
+                "row_share": options.row_share,
             },
         )
 

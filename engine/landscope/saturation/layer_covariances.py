@@ -18,7 +18,8 @@ class LayerCovariances:
     A layer whose number of features changes from batch to batch has no covariance; it is dropped and told.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, row_share: float = 1.0) -> None:
+        self._row_share = row_share
         self._found: dict[str, tuple[Layer, Covariance]] = {}
         self._dropped: dict[str, str] = {}
 
@@ -28,7 +29,7 @@ class LayerCovariances:
             return
         size = samples.shape[-1]
         if name not in self._found:
-            self._found[name] = (layer, Covariance(size))
+            self._found[name] = (layer, Covariance(size, row_share=self._row_share))
         covariance = self._found[name][1]
         if covariance.dimension != size:
             del self._found[name]

@@ -273,6 +273,7 @@ def test_that_chosen_checkpoints_and_options_are_kept_to(project):
         "conv_method": "mean",
         "timeseries_method": "last_timestep",
         "idim_rule": "delve",
+        "row_share": 1.0,
     }
     layer = measured.layers[0]
     assert layer.idim == np.count_nonzero(np.cumsum(layer.spectrum) / layer.spectrum.sum() < 0.9)
