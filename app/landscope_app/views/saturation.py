@@ -38,8 +38,8 @@ from landscope_app.views.saturation_key import flags_key, marks_key, other_key
 from landscope_app.views.saturation_reading import reading_help
 from landscope_app.views.training_map import TrainingMap
 
-LEAST_HEIGHT = 110  # pixels: four bars; a map whose rows can be told apart
-LEAST_SPECTRUM = 172  # pixels in which its curves can be read
+LEAST_HEIGHT = 96  # pixels: three bars; a map whose rows can be told apart
+LEAST_SPECTRUM = 166  # pixels in which its curves can be read
 LEAST_SHOWN = 206  # pixels of both; where they do not fit they scroll
 ROOMY = 460  # pixels above which the marks are explained also beside a spectrum
 
@@ -94,6 +94,7 @@ class SaturationView(Pictured):
         self.statistic.setMinimumContentsLength(8)
         self.statistic.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         for button in (self.compare, self.over_training, reading_help()):
+            button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # a click there is a use of this panel
             head.addWidget(button)
         body = self._body = QWidget()
         self._pages = QStackedLayout(body)
