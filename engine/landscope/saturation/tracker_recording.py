@@ -186,10 +186,9 @@ class Recorder:
         values = found.data if isinstance(found, PackedSequence) else found
         if values is not None and torch._C._functorch.is_functorch_wrapped_tensor(values):
             return self._fail(one.layer.name, "A transform of torch.func hides its outputs.")
-        if values is not None and values.is_nested:
-            return self._fail(
-                one.layer.name, "Its output is a nested tensor, whose rows cannot be told apart."
-            )
+        if values is not None and (values.is_nested or values.layout != torch.strided):
+            kind = "nested" if values.is_nested else "sparse"
+            return self._fail(one.layer.name, f"Its output is a {kind} tensor, which has no rows to measure.")
         if found is None or values is None or not values.is_floating_point():
             told = type(output).__name__ if values is None else str(values.dtype).removeprefix("torch.")
             return self._fail(one.layer.name, f"Its output is {told}, which has no real features to measure.")
@@ -236,6 +235,8 @@ class Recorder:
         return self.options.sampling
 
     def _add(self, name: str, series: Series, samples: Tensor, labels: Tensor | None) -> None:
+        if not samples.shape[-1]:
+            return self._fail(name, "Its output has no features.")
         home = self.options.device
         samples = samples if home is None else samples.to(home)
         if series.covariance is None:
@@ -276,7 +277,8 @@ def _inference_ended() -> AbstractContextManager[object]:
 
 
 def _cannot(error: Exception) -> str:
-    return f"It cannot be measured: {str(error).rstrip('.')}."
+    told = str(error).strip() or type(error).__name__  # torch may add pages about its insides
+    return f"It cannot be measured: {told.splitlines()[0][:200].rstrip('.')}."
 
 
 def _recomputes() -> bool:

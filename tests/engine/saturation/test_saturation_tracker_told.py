@@ -131,13 +131,29 @@ def test_that_what_torch_jit_runs_is_told_and_the_rest_is_measured(traced):
             _reasons(model, torch.randn(5, 3), layers=["1"])
 
 
-@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
-def test_that_an_output_of_nested_tensors_is_told():
-    class Nests(nn.Module):
-        def forward(self, x):
-            return torch.nested.nested_tensor([x[:2], x[2:]])
+ODD = {
+    "NoneType": lambda _: None,
+    "int64": lambda x: x.long(),
+    "complex64": lambda x: x.to(torch.complex64),
+    "qint8": lambda x: torch.quantize_per_tensor(x, 0.1, 0, torch.qint8),
+    "nested": lambda x: torch.nested.nested_tensor([x[:2], x[2:]]),
+    "sparse": lambda x: x.to_sparse(),
+    "no features": lambda x: x[:, :0],
+    "cannot be measured": lambda x: x.to("meta"),
+}
 
-    assert "nested" in _reasons(nn.Sequential(Nests()), torch.randn(5, 3), layers=["0"])["0"]
+
+@pytest.mark.filterwarnings("ignore")  # torch's own about quantised and nested tensors
+@pytest.mark.parametrize("told", ODD)
+def test_that_outputs_that_have_no_rows_of_numbers_are_told_in_one_line(told):
+    class Odd(nn.Module):
+        def forward(self, x):
+            return ODD[told](x)
+
+    reason = _reasons(nn.Sequential(Odd()), torch.randn(5, 3), layers=["0"], device="cuda:99")["0"]
+    assert told in reason
+    assert reason.count("\n") == 0
+    assert len(reason) < 250
 
 
 def test_that_a_layer_inside_a_transform_of_torch_func_is_told():
