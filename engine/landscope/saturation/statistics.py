@@ -70,7 +70,7 @@ def layer_saturation(
 def flags_of(covariance: Covariance, spectrum: NDArray[np.float64]) -> tuple[str, ...]:
     """What keeps the values of a layer from being trusted, of ``dead too_few_samples nonfinite sampled``."""
     told = {
-        "dead": covariance.samples > 0 and not spectrum.sum() > 0.0,
+        "dead": covariance.samples > 1 and not spectrum.sum() > 0.0,  # one row never varies
         "too_few_samples": covariance.samples < ENOUGH_SAMPLES * covariance.dimension,
         "nonfinite": covariance.nonfinite > 0,
         "sampled": covariance.sampled,

@@ -68,6 +68,14 @@ def test_that_flags_are_those_of_the_last_report_of_each_mode():
         assert tracker.flags == {"train": {"0": ("too_few_samples",)}, "eval": {"0": ()}}
 
 
+def test_that_one_row_does_not_make_a_layer_dead():
+    model = nn.Sequential(nn.Linear(3, 4))
+    with SaturationTracker("", Kept(), model) as tracker:
+        model(torch.randn(1, 3))
+        tracker.add_saturations()
+    assert tracker.flags["train"]["0"] == ("too_few_samples",)
+
+
 def test_that_a_sampled_layer_is_flagged(monkeypatch):
     monkeypatch.setattr("landscope.saturation.covariance.STORED_BYTES", 4 * 5000 * 6)
     model = nn.Sequential(nn.Conv2d(1, 50, 1))
