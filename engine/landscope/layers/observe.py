@@ -16,7 +16,7 @@ from torch.utils.hooks import RemovableHandle
 from landscope.contract.deltas import NotObserved
 from landscope.layers.kinds import Layer, observed_layers, unobservable
 from landscope.layers.padding import RealSteps
-from landscope.layers.row_items import packed_items, series_items
+from landscope.layers.row_items import each_item, packed_items, series_items
 from landscope.layers.samples import Sampling, layer_samples, sequence_method, sequence_of
 
 Receive = Callable[[str, Layer, Tensor], None]
@@ -59,7 +59,6 @@ class Observer:
         self._seen: set[str] = set()
         self._failed: dict[str, str] = {}
         self._size: int | None = None
-        self._leading = torch.empty(0, dtype=torch.int64)
         self._items: Callable[[int], Tensor | None] | None = None
         self._open = False
 
@@ -106,9 +105,7 @@ class Observer:
             return None
         if self._items is not None:
             return self._items(self._size)
-        if len(self._leading) != self._size:
-            self._leading = torch.arange(self._size)
-        return self._leading if samples.shape[0] == self._size else None
+        return each_item(self._size) if samples.shape[0] == self._size else None
 
     def not_observed(self) -> tuple[NotObserved, ...]:
         """What was not recorded so far, with the reason."""

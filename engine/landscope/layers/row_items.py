@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import torch
 from torch import Tensor
 from torch.nn.utils.rnn import PackedSequence
 
 from landscope.layers.samples import TimeseriesMethod
+
+
+@lru_cache(maxsize=8)
+def each_item(size: int) -> Tensor:
+    """(size,) the items of samples of which each is one: always the same tensor, never to be written to."""
+    return torch.arange(size)
 
 
 def leading_items(samples: Tensor, size: int) -> Tensor | None:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from landscope.saturation.precision import wide, working
-from landscope.saturation.row_choice import Picked, RowChoice
+from landscope.saturation.row_choice import BatchChoice, Picked
 
 DIRECTIONS = 2
 EMBEDDED_ROWS = 512
@@ -23,24 +23,21 @@ EMBEDDED_BYTES = 64 << 20
 class LayerRows:
     """Rows of all layers during one pass over a split."""
 
-    def __init__(self, items: int) -> None:
-        """``items``: samples of the whole split."""
-        self._choice = RowChoice(items, EMBEDDED_ROWS)
+    def __init__(self) -> None:
         self._kept: dict[str, KeptRows] = {}
 
-    def begin(self, first: int, size: int, labels: Tensor | None) -> None:
-        """What comes next is a batch of ``size`` samples, ``first`` the index of its first one in the split.
-
-        ``labels``: (size,) integers, None where the samples have no classes.
-        """
-        self._batch = self._choice.batch(first, size, labels)
+    def begin(self, batch: BatchChoice) -> None:
+        """What comes next are the outputs of this batch."""
+        self._batch = batch
 
     def take(self, name: str, samples: Tensor, owners: Tensor | None) -> None:
         """Keep some of the samples (L, …, D) of one call.
 
         ``owners``: (L,) the item of the batch that each belongs to, None = not known.
         """
-        kept = self._kept.setdefault(name, KeptRows(samples.shape[-1]))
+        kept = self._kept.get(name)
+        if kept is None:
+            kept = self._kept[name] = KeptRows(samples.shape[-1])
         if samples.shape[-1] == kept.dimension:
             kept.add(samples, self._batch.picked(samples.shape[:-1], kept.limit, owners))
 
@@ -71,14 +68,16 @@ class KeptRows:
 
         ``directions``: (D, k ≤ 2) float64; a direction that is missing gives zeros.
         """
-        rows = wide(torch.cat([rows for rows, _ in self._parts]))
-        finite = rows.isfinite().all(1)
-        rows = (rows - rows[finite].mean(0)) @ directions
-        rows[~finite] = math.nan
-        placed = np.zeros((len(rows), DIRECTIONS), np.float32)
-        placed[:, : directions.shape[1]] = rows.cpu().numpy()
+        rows = torch.cat([rows for rows, _ in self._parts])
+        placed = np.zeros((len(rows), DIRECTIONS))
+        placed[:, : directions.shape[1]] = (wide(rows) @ directions).cpu().numpy()
+        finite = np.isfinite(placed).all(axis=1)  # one value that is not finite makes both NaN or infinite
+        placed[finite] -= placed[finite].mean(axis=0) if finite.any() else 0.0
+        placed[~finite] = math.nan
+        with np.errstate(over="ignore"):  # what float32 cannot hold is infinite
+            embedding = placed.astype(np.float32)
         return {
-            "embedding": placed,
+            "embedding": embedding,
             "labels": np.concatenate([picked.labels for _, picked in self._parts]),
             "items": np.concatenate([picked.items for _, picked in self._parts]),
         }

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from landscope.contract.deltas import UNKNOWN_LABEL
+from landscope.layers.row_items import each_item
 
 Integers = NDArray[np.int64]
 
@@ -50,7 +51,7 @@ class RowChoice:
 
 
 class BatchChoice:
-    """The rows to take from the outputs of one batch."""
+    """The rows to take from the outputs of one batch, worked out once for every shape of them."""
 
     def __init__(
         self,
@@ -63,17 +64,19 @@ class BatchChoice:
     ) -> None:
         self._first, self._classes, self._chosen = first, classes, chosen
         self._places, self._ranks, self._shares = places, ranks, shares
-        self._known: dict[tuple[tuple[int, ...], int, int], tuple[Tensor | None, Picked]] = {}
+        self._known: dict[tuple[torch.Size, int, bool], Picked] = {}
 
     def picked(self, lead: torch.Size, limit: int, owners: Tensor | None) -> Picked:
         """The rows of an output (\\*lead, D), at most ``limit`` of all batches together.
 
         ``owners``: (lead[0],) the item of the batch that each leading entry belongs to, None = not known.
         """
-        key = (tuple(lead), limit, id(owners))
-        if key not in self._known:  # the owners stay alive here, so no others can have their id
-            self._known[key] = owners, self._pick(lead, limit, owners)
-        return self._known[key][1]
+        if owners is not None and owners is not each_item(len(self._classes)):
+            return self._pick(lead, limit, owners)
+        key = (lead, limit, owners is None)
+        if key not in self._known:
+            self._known[key] = self._pick(lead, limit, owners)
+        return self._known[key]
 
     def _pick(self, lead: torch.Size, limit: int, owners: Tensor | None) -> Picked:
         mine = self._ranks < limit

@@ -7,10 +7,12 @@ import pytest
 import torch
 
 from landscope.contract.deltas import UNKNOWN_LABEL
+from landscope.layers.row_items import each_item
 from landscope.project.measuring.defaults import classes_of
 from landscope.saturation.covariance import Covariance
 from landscope.saturation.embedding import EMBEDDED_ROWS, LayerRows
 from landscope.saturation.leading import decomposed
+from landscope.saturation.row_choice import RowChoice
 
 
 def _samples(rows, features, seed=0, decay=3.0):
@@ -54,11 +56,9 @@ def test_that_equal_eigenvalues_have_eigenvectors_too():
 @pytest.mark.parametrize(("rows", "features"), [(1, 4), (3, 1), (2, 200)])
 def test_that_a_direction_without_variance_places_rows_at_zero(rows, features):
     samples = _samples(rows, features)
-    covariance, kept = Covariance(features), LayerRows(rows)
+    covariance = Covariance(features)
     covariance.add(samples)
-    kept.begin(0, rows, None)
-    kept.take("a", samples, torch.arange(rows))
-    placed = kept.of("a").along(covariance.decomposed(2)[1])["embedding"]
+    placed = _passed(samples, rows).along(covariance.decomposed(2)[1])["embedding"]
     assert placed.shape == (rows, 2)
     assert np.abs(placed[:, 1]).max() < 1e-3
     if rows > 1:
@@ -69,12 +69,21 @@ def test_that_a_direction_without_variance_places_rows_at_zero(rows, features):
 
 def _passed(samples, batch, labels=None):
     """One pass in batches over samples (B, …, D)."""
-    kept = LayerRows(len(samples))
+    kept, choice = LayerRows(), RowChoice(len(samples), EMBEDDED_ROWS)
     for first in range(0, len(samples), batch):
         part = samples[first : first + batch]
-        kept.begin(first, len(part), None if labels is None else labels[first : first + batch])
-        kept.take("a", part, torch.arange(len(part)))
+        own = None if labels is None else labels[first : first + batch]
+        kept.begin(choice.batch(first, len(part), own))
+        kept.take("a", part, each_item(len(part)))
     return kept.of("a")
+
+
+def _taken(rows, owners, labels):
+    """Rows of one batch that is the whole split."""
+    kept = LayerRows()
+    kept.begin(RowChoice(len(labels), EMBEDDED_ROWS).batch(0, len(labels), labels))
+    kept.take("a", rows, owners)
+    return kept.of("a").along(torch.eye(rows.shape[1], 2).double()[:, : rows.shape[1]])
 
 
 def test_that_all_samples_are_kept_where_they_fit():
@@ -128,13 +137,17 @@ def test_that_very_wide_layers_keep_fewer_samples(monkeypatch):
 
 
 def test_that_sequences_of_any_length_give_rows_of_their_own():
-    kept = LayerRows(3)
-    kept.begin(0, 3, torch.tensor([5, 6, 7]))
-    kept.take("a", torch.tensor([[0.0], [2.0], [0.0], [2.0], [0.0]]), torch.tensor([0, 2, 0, 2, 0]))
-    found = kept.of("a").along(torch.ones(1, 1).double())
+    steps = torch.tensor([[0.0], [2.0], [0.0], [2.0], [0.0]])
+    found = _taken(steps, torch.tensor([0, 2, 0, 2, 0]), torch.tensor([5, 6, 7]))
     assert found["items"].tolist() == [0, 0, 0, 2, 2]  # item 1 has no step
     assert found["labels"].tolist() == [5, 5, 5, 7, 7]
     np.testing.assert_allclose(np.diff(found["embedding"][:, 0]), [0, 0, 2, 0], atol=1e-6)
+
+
+def test_that_masks_of_another_pass_are_not_remembered():
+    batch = RowChoice(2, EMBEDDED_ROWS).batch(0, 2, None)
+    for owners in ([0, 0, 1], [0, 1, 1]):
+        assert batch.picked(torch.Size((3,)), 512, torch.tensor(owners)).items.tolist() == owners
 
 
 def test_that_rows_that_are_not_finite_have_no_place_and_do_not_disturb_the_others():
@@ -147,18 +160,18 @@ def test_that_rows_that_are_not_finite_have_no_place_and_do_not_disturb_the_othe
     assert np.isfinite(np.delete(placed, [7, 9], axis=0)).all()
 
 
+def test_that_rows_too_large_for_the_embedding_are_infinite_without_a_warning():
+    samples = torch.tensor([[3e38, 3e38], [-3e38, -3e38], [3e38, 2e38]])
+    placed = _passed(samples, 3).along(torch.full((2, 1), 0.5**0.5).double())["embedding"]
+    assert placed[1, 0] == -np.inf
+
+
 def test_that_rows_whose_item_is_not_known_are_kept_without_a_label():
-    kept = LayerRows(4)
-    kept.begin(0, 4, torch.arange(4))
-    kept.take("a", torch.arange(24.0).reshape(12, 2), None)
-    found = kept.of("a").along(torch.eye(2).double())
+    found = _taken(torch.arange(24.0).reshape(12, 2), None, torch.arange(4))
     assert set(found["items"].tolist()) == {-1}
     assert set(found["labels"].tolist()) == {UNKNOWN_LABEL}
     assert len(np.unique(found["embedding"][:, 0])) == 12
-    kept = LayerRows(4)
-    kept.begin(0, 4, None)
-    kept.take("a", torch.ones(1, 2), None)
-    assert len(kept.of("a").along(torch.eye(2).double())["items"]) == 1
+    assert len(_taken(torch.ones(1, 2), None, torch.arange(4))["items"]) == 1
 
 
 @pytest.mark.parametrize(
