@@ -31,9 +31,10 @@ from landscope_app.state.selection import Selection
 from landscope_app.theme.colors import Theme
 from landscope_app.views.choosing import choose
 from landscope_app.views.compare_button import CompareButton
-from landscope_app.views.labels import Hint, Note
+from landscope_app.views.labels import Hint
 from landscope_app.views.layer_spectrum import LayerSpectrum
 from landscope_app.views.pictured import Pictured, or_refuse
+from landscope_app.views.saturation_foot import SaturationFoot
 from landscope_app.views.saturation_key import flags_key, marks_key, other_key
 from landscope_app.views.saturation_reading import reading_help
 from landscope_app.views.training_map import TrainingMap
@@ -57,14 +58,12 @@ class SaturationView(Pictured):
         self.statistic.setAccessibleName("Statistic")
         for one in STATISTICS:
             self.statistic.addItem(one.title, one.key)
-        self.note, self.key = Note(theme, "How it was measured"), Note(theme, "Marks")
-        self.flags, self.beside = Note(theme, "What is wrong"), Note(theme, "What it is compared with")
+        self.foot = SaturationFoot(theme)
         self.bars, self.hint = BarsWidget(theme), Hint(theme)
         self.map, self.over_training = TrainingMap(theme), _map_button()
         self.compare = CompareButton()
         self.spectrum = LayerSpectrum(theme)
-        self._how, self._opened = "", False
-        self._layer_used = False
+        self._opened = self._layer_used = False
         self._lay_out()
         self._connect()
 
@@ -105,11 +104,7 @@ class SaturationView(Pictured):
         layout.setSpacing(2)
         layout.addLayout(head)
         layout.addWidget(self._scrolled(), 1)
-        foot = QVBoxLayout()
-        foot.setContentsMargins(12, 0, 12, 2)
-        for line in (self.key, self.flags, self.beside, self.note):
-            foot.addWidget(line)
-        layout.addLayout(foot)
+        layout.addWidget(self.foot)
 
     def _scrolled(self) -> QScrollArea:
         """Bars or map above the spectrum; they scroll where both do not fit."""
@@ -137,10 +132,8 @@ class SaturationView(Pictured):
 
     def apply_theme(self, theme: Theme) -> None:
         """Take other colours and fonts."""
-        for part in (self.note, self.key, self.flags, self.beside):
+        for part in (self.bars, self.map, self.hint, self.spectrum, self.foot):
             part.apply_theme(theme)
-        for view in (self.bars, self.map, self.hint, self.spectrum):
-            view.apply_theme(theme)
         super().apply_theme(theme)
 
     def concerns(self, delta: AnyDelta) -> bool:
@@ -184,21 +177,15 @@ class SaturationView(Pictured):
         self.hint.setText(chart.empty)
         self._pages.setCurrentWidget(self.map if chart.rows else self.hint)
 
-    def _explain(self, key: str, flags: str, beside: str, note: str) -> None:
-        """Fill the lines at the foot; those without a text take no room."""
-        self._how = note
-        for line, text in ((self.key, key), (self.flags, flags), (self.beside, beside), (self.note, note)):
-            line.set_note(text)
+    def _explain(self, key: str, flags: str, beside: str, how: str) -> None:
         short = self.spectrum.isVisibleTo(self) and self.height() < ROOMY
-        self.key.setVisible(bool(key) and not short)
-        self.flags.setVisible(bool(flags) and not short)
-        self.beside.setVisible(bool(beside))
+        self.foot.explain(key, flags, beside, how, short=short)
 
     def _read_out(self, bar: Bar | None) -> None:
         """Value, n and D of the bar pointed at, else of the selected one, else how all were measured."""
         chosen = (one for one in self.bars.canvas.chart.bars if one.label == self.selection.layer)
         told = bar or next(chosen, None)
-        self.note.set_note(told.readout if told is not None else self._how)
+        self.foot.tell(told.readout if told is not None else "")
 
     def copy_table(self) -> None:
         """Put what is shown on the clipboard, for a spreadsheet."""

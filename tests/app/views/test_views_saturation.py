@@ -117,7 +117,7 @@ def test_that_another_run_is_chosen_from_the_menu_and_left_again(view: Saturatio
     view.compare.menu().actions()[1].trigger()
     view.refresh_now()
     assert view.bars.canvas.chart.other_title == RUNS[1]
-    assert "same step" in view.beside.whole
+    assert "same step" in view.foot.beside.whole
     assert RUNS[1][:5] in view.compare.text()
     view.selection.set(saturation="map", layer=LAYERS[1])
     view.refresh_now()
@@ -128,7 +128,7 @@ def test_that_another_run_is_chosen_from_the_menu_and_left_again(view: Saturatio
     view.refresh_now()
     view.map.finish()
     assert view.map.canvas.chart.low == 0.0
-    assert not view.beside.isVisible()
+    assert not view.foot.beside.isVisible()
 
 
 def test_that_a_session_of_one_run_offers_no_comparison(keep: Keep) -> None:
@@ -142,19 +142,19 @@ def test_that_a_session_of_one_run_offers_no_comparison(keep: Keep) -> None:
 
 def test_that_value_rows_and_features_of_a_layer_stand_at_the_foot(view: SaturationView) -> None:
     view.refresh_now()
-    assert "99 % of the variance" in view.note.whole
+    assert "99 % of the variance" in view.foot.note.whole
     _click(view, 1)
-    assert "n 91,968 · D 8" in view.note.whole
+    assert "n 91,968 · D 8" in view.foot.note.whole
     view.bars.canvas.pointed.emit(view.bars.canvas.chart.bars[-2])
-    assert "n 1,437" in view.note.whole
+    assert "n 1,437" in view.foot.note.whole
     view.bars.canvas.pointed.emit(None)
-    assert "n 91,968" in view.note.whole
+    assert "n 91,968" in view.foot.note.whole
 
 
 def test_that_what_is_wrong_with_layers_is_counted_and_explained(view: SaturationView) -> None:
     view.refresh_now()
     for said in ("1 dead", "1 ! NaN", "1 * too few samples", "1 not observed"):
-        assert said in view.flags.whole
+        assert said in view.foot.flags.whole
 
 
 def test_that_the_table_of_what_is_shown_is_copied(view: SaturationView) -> None:
