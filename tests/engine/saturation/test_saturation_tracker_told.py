@@ -277,10 +277,14 @@ def test_that_labels_are_stored_as_arrays_and_colour_the_picture(tmp_path):
 
 def test_that_a_picture_of_embedded_samples_has_a_colour_for_each_class():
     figure = pytest.importorskip("matplotlib.figure").Figure()
+    from matplotlib import colormaps
+
     from landscope.saturation.writers.embedding_picture import draw_embeddings
 
     points = np.arange(12.0).reshape(6, 2)
-    draw_embeddings(figure, {"a": points, "b": points}, {"a": np.array([0, 1, 2, 2, 1, np.nan])}, 12)
+    draw_embeddings(
+        figure, {"a": points, "b": points}, {"a": np.array([0, 1, 2, 2, 1, np.nan])}, 12, colormaps
+    )
     counts = [[len(dots.get_offsets()) for dots in axes.collections] for axes in figure.axes]
     assert counts == [[1, 1, 2, 2], [6, 0, 0, 0]]
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["0", "1", "2"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,13 +16,17 @@ _UNLABELLED = "0.6"
 
 
 def draw_embeddings(
-    figure: Any, placed: Mapping[str, NDArray[Any]], labels: Mapping[str, NDArray[Any]], fontsize: float
+    figure: Any,
+    placed: Mapping[str, NDArray[Any]],
+    labels: Mapping[str, NDArray[Any]],
+    fontsize: float,
+    colour_maps: Mapping[str, Callable[[int], Any]],
 ) -> None:
     """Draw one chart per series on a matplotlib figure.
 
     Args:
         placed: (m, 2) samples by layer. labels: (m,) likewise, NaN = none; may lack some.
-        fontsize: of the titles, points.
+        fontsize: of the titles, points. colour_maps: those of matplotlib, by name.
     """
     rows = -(-len(placed) // _COLUMNS)
     columns = min(len(placed), _COLUMNS)
@@ -30,8 +34,9 @@ def draw_embeddings(
     charts = figure.subplots(rows, columns, squeeze=False).ravel()
     known = np.unique(np.concatenate([np.empty(0), *labels.values()]))
     known = known[~np.isnan(known)]
+    colours = colour_maps["tab10" if len(known) <= 10 else "tab20"]
     for axes, (name, points) in zip(charts, placed.items(), strict=False):
-        _draw(axes, points, labels.get(name), known)
+        _draw(axes, points, labels.get(name), known, colours)
         axes.set_title(name, fontsize=0.8 * fontsize, parse_math=False)
         axes.tick_params(labelsize=0.6 * fontsize)
     for axes in charts[len(placed) :]:
@@ -42,7 +47,13 @@ def draw_embeddings(
         figure.colorbar(charts[0].collections[-1], ax=list(charts), label="label")
 
 
-def _draw(axes: Any, points: NDArray[Any], labels: NDArray[Any] | None, known: NDArray[Any]) -> None:
+def _draw(
+    axes: Any,
+    points: NDArray[Any],
+    labels: NDArray[Any] | None,
+    known: NDArray[Any],
+    colours: Callable[[int], Any],
+) -> None:
     values = np.full(len(points), np.nan) if labels is None else labels
     without = np.isnan(values)
     dots = {"s": 9, "linewidths": 0}
@@ -53,14 +64,8 @@ def _draw(axes: Any, points: NDArray[Any], labels: NDArray[Any] | None, known: N
         return
     for place, value in enumerate(known):
         chosen = values == value
-        axes.scatter(*points[chosen].T, color=_colour(place, len(known)), label=f"{value:g}", **dots)
+        axes.scatter(*points[chosen].T, color=colours(place), label=f"{value:g}", **dots)
 
 
 def _are_classes(known: NDArray[Any]) -> bool:
     return 0 < len(known) <= _CLASSES and bool((known == np.round(known)).all())
-
-
-def _colour(place: int, count: int) -> Any:
-    from matplotlib import colormaps
-
-    return colormaps["tab10" if count <= 10 else "tab20"](place)

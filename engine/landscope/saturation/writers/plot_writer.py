@@ -43,13 +43,14 @@ class CSVandPlottingWriter(CSVWriter):
         **others: Any,
     ) -> None:
         try:
+            from matplotlib import colormaps
             from matplotlib.figure import Figure
         except ImportError as error:
             raise OptionError(
                 'save_to="plot" needs matplotlib, which is not installed; run: pip install "landscope[app]"'
             ) from error
         super().__init__(savepath, **others)
-        self._figure = Figure
+        self._figure, self._colour_maps = Figure, colormaps
         self._change, self._metric = plot_manipulation_func, primary_metric
         self._fontsize, self._figsize = fontsize, figsize
         self._pictures: dict[str, StoredFile] = {}
@@ -100,7 +101,7 @@ class CSVandPlottingWriter(CSVWriter):
         }
         figure = self._figure(layout="constrained")
         figure.suptitle(self._title(), fontsize=self._fontsize, parse_math=False)
-        draw_embeddings(figure, placed, labels, self._fontsize)
+        draw_embeddings(figure, placed, labels, self._fontsize, self._colour_maps)
         return figure
 
     def _of_epoch(self, series: str) -> dict[str, dict[str, float]]:
