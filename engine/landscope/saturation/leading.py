@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-_WHOLE = 96
+_WHOLE = 384
 """Up to so many rows all eigenvectors cost less than finding the first ones alone."""
 
 _BLOCK, _DEPTH, _ROUNDS = 4, 16, 20
