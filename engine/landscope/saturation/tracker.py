@@ -25,9 +25,10 @@ from landscope.saturation.tracker_options import (
     usable_device,
     writer_for,
 )
-from landscope.saturation.tracker_recording import Mode, Recorded, Recorder, Series, log
+from landscope.saturation.tracker_recording import Recorder
 from landscope.saturation.tracker_report import FlagLog, LayerReport, report_of
 from landscope.saturation.tracker_statistics import checked_stats
+from landscope.saturation.tracker_sums import Mode, Recorded, Series, log
 from landscope.saturation.tracker_unmeasured import hidden_parts, silent_layers
 from landscope.saturation.writers.base import AbstractWriter
 
@@ -163,19 +164,19 @@ class SaturationTracker:
     @property
     def not_measured(self) -> dict[str, str]:
         """By name, why a part has no values or not all: hidden from hooks, not called, or failed."""
-        called = {name for series in self._recorder.series.values() for name in series}
+        called = {name for series in self._recorder.sums.series.values() for name in series}
         silent = silent_layers(self._watched, called, self._recorder.passes)
         return self._hidden | silent | self._recorder.failed
 
     @property
     def memory_per_layer(self) -> dict[str, int]:
         """Most bytes that the sums of each layer take, both modes together (see ``covariance_bytes``)."""
-        return memory_of_layers(self._watched, self._recorder.options, self._recorder.series)
+        return memory_of_layers(self._watched, self._recorder.sums.options, self._recorder.sums.series)
 
     @property
     def memory_estimate(self) -> int:
         """Most bytes that all sums, and samples waiting for the worker, take; known before the first pass."""
-        return sum(self.memory_per_layer.values()) + waiting_bytes(self._recorder.options)
+        return sum(self.memory_per_layer.values()) + waiting_bytes(self._recorder.sums.options)
 
     def set_labels(self, targets: Any) -> None:
         """Say what the items of the batch are that the model is given next, for the rows to be embedded.
@@ -186,9 +187,9 @@ class SaturationTracker:
             targets: (B,) or (B, 1) numbers, such as classes.
         """
         try:
-            self._recorder.labels = None if targets is None else as_labels(targets)
+            self._recorder.sums.labels = None if targets is None else as_labels(targets)
         except (ValueError, TypeError, RuntimeError) as error:  # told, and not raised into the training loop
-            self._recorder.labels = None
+            self._recorder.sums.labels = None
             log.warning("set_labels takes one number per item of the batch: %s.", error)
 
     def add_scalar(self, name: str, value: Any, **kwargs: Any) -> None:
@@ -214,7 +215,7 @@ class SaturationTracker:
 
     def drain(self) -> None:
         """Wait until the worker, if there is one, has summed what was recorded."""
-        self._recorder.drain()
+        self._recorder.sums.drain()
 
     def stop(self) -> None:
         """Record nothing until ``resume``."""
@@ -235,7 +236,9 @@ class SaturationTracker:
             self._to_writer("close")
 
     def _report(self, mode: Mode) -> None:
-        reports = {name: self._of(mode, name, series) for name, series in self._recorder.series[mode].items()}
+        reports = {
+            name: self._of(mode, name, series) for name, series in self._recorder.sums.series[mode].items()
+        }
         found = {name: report for name, report in reports.items() if report is not None}
         if found:
             self.flags[mode] = {name: tuple(report.flags) for name, report in found.items()}
@@ -247,7 +250,7 @@ class SaturationTracker:
         if self._average and found:
             known = [report.lsat for report in found.values() if not np.isnan(report.lsat)]
             self.add_scalar(f"average-{mode}-sat", float(np.mean(known)) if known else float("nan"))
-        self._recorder.reset(mode, self._reset)
+        self._recorder.sums.reset(mode, self._reset)
 
     def _of(self, mode: Mode, name: str, series: Series) -> LayerReport | None:
         try:

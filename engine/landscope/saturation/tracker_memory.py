@@ -8,7 +8,7 @@ import torch
 
 from landscope.saturation.memory import BLOCK_BYTES, covariance_bytes, features_of, shortage
 from landscope.saturation.tracker_layers import Watched
-from landscope.saturation.tracker_recording import EMBEDDED_ROWS, Mode, Recorded, Series, log
+from landscope.saturation.tracker_sums import EMBEDDED_ROWS, Mode, Recorded, Series, log
 from landscope.saturation.tracker_worker import WAITING
 
 _MODES = 2

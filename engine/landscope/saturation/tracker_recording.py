@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -17,52 +15,14 @@ from torch.nn.utils.rnn import PackedSequence
 from torch.utils.hooks import RemovableHandle
 
 from landscope.layers.kinds import Layer
-from landscope.layers.resize import resized
-from landscope.layers.samples import Sampling, layer_samples, sequence_method, sequence_of
-from landscope.saturation.covariance import Covariance
-from landscope.saturation.precision import finite_rows, working
-from landscope.saturation.shifted_blocks import Block
-from landscope.saturation.stored_rows import StoredRows
+from landscope.layers.samples import sequence_of
 from landscope.saturation.tracker_hooks import Hook
-from landscope.saturation.tracker_labels import labels_of_rows, with_labels
 from landscope.saturation.tracker_layers import Watched
 from landscope.saturation.tracker_order import BatchOrder
-from landscope.saturation.tracker_worker import Worker
-
-Mode = Literal["train", "eval"]
-EMBEDDED_ROWS = 512
-"""Most rows of one layer that are kept to be embedded."""
+from landscope.saturation.tracker_sums import LayerSums, Mode, Recorded, cannot, log
 
 _FUSED = (nn.TransformerEncoder, nn.TransformerEncoderLayer)
 """Modules whose fused path skips the layers inside, also when they are called by themselves."""
-
-log = logging.getLogger("landscope.saturation")
-
-
-@dataclass(frozen=True)
-class Recorded:
-    """Which samples are taken: the options of the tracker that concern the forward pass."""
-
-    sampling: Sampling = Sampling()  # noqa: RUF009  frozen
-    log_interval: int = 1
-    max_samples: int | None = None
-    interpolation_strategy: str | None = None
-    interpolation_downsampling: int = 32
-    embed: bool = False
-    device: torch.device | None = None
-    worker: bool = False
-    row_share: float = 1.0
-
-
-@dataclass
-class Series:
-    """One call of one layer in one mode. ``fresh``: something came since the last report."""
-
-    forwards: int = 0
-    items: int = 0
-    fresh: bool = False
-    covariance: Covariance | None = None
-    rows: StoredRows | None = None
 
 
 @dataclass
@@ -84,17 +44,14 @@ class Recorder:
 
     Attributes:
         paused: record nothing. passes: how many forward passes have ended, by the id of their module.
-        labels: (B,) of the batch that the model is given next, for rows to be embedded.
+        sums: what was recorded.
     """
 
     def __init__(self, watched: Sequence[Watched], options: Recorded) -> None:
         self.paused = False
         self.passes: Counter[int] = Counter()
-        self.labels: Tensor | None = None
         self.failed: dict[str, str] = {}
-        self.series: dict[Mode, dict[str, Series]] = {"train": {}, "eval": {}}
-        self.options = options
-        self._worker = Worker() if options.worker else None
+        self.sums = LayerSums(options, self._fail)
         self._lock = threading.Lock()
         self._pass = _Pass()
         self._order = BatchOrder()
@@ -112,25 +69,12 @@ class Recorder:
         for one in watched:
             self._handles.append(one.layer.module.register_forward_hook(self._hook(one)))
 
-    def reset(self, mode: Mode, covariances: bool) -> None:
-        """Begin the next report: count items anew and, with ``covariances``, forget what was summed."""
-        for series in self.series[mode].values():
-            series.items, series.fresh = 0, False
-            if covariances:
-                series.covariance = series.rows = None
-
-    def drain(self) -> None:
-        """Wait until everything that was recorded is summed."""
-        if self._worker is not None:
-            self._worker.drain()
-
     def close(self) -> None:
         """Take all hooks away and end the worker."""
         for handle in self._handles:
             handle.remove()
         self._leave()
-        if self._worker is not None:
-            self._worker.close()
+        self.sums.close()
 
     def _begin(self, root: nn.Module, *_: object) -> None:
         now = self._pass
@@ -174,7 +118,7 @@ class Recorder:
             with self._lock, _inference_ended(), torch.no_grad():
                 act(*args)
         except Exception as error:
-            self._fail(name, _cannot(error))
+            self._fail(name, cannot(error))
 
     def _fail(self, name: str, reason: str) -> None:
         if name not in self.failed:
@@ -196,11 +140,14 @@ class Recorder:
         if (
             one.layer.family == "cell"
             and self._pass.active
-            and self._sampling.timeseries_method == "last_timestep"
+            and self.sums.options.sampling.timeseries_method == "last_timestep"
         ):
             self._pass.last_step[one.layer.name] = (one.layer, mode, values.detach().clone())
             return None
         return self._take(self._call(one.layer), mode, one.layer, found)
+
+    def _take(self, name: str, mode: Mode, layer: Layer, output: Tensor | PackedSequence) -> None:
+        self.sums.take(name, mode, layer, *self._order.ordered(layer, output))
 
     def _call(self, layer: Layer) -> str:
         """The name of this call; only a forward pass of a root module tells calls apart."""
@@ -210,75 +157,9 @@ class Recorder:
         number = self._pass.calls[layer.name]
         return layer.name if number == 1 else f"{layer.name}#{number}"
 
-    def _take(self, name: str, mode: Mode, layer: Layer, output: Tensor | PackedSequence) -> None:
-        batch, real = self._order.ordered(layer, output)
-        series = self.series[mode].setdefault(name, Series())
-        series.forwards += 1
-        if series.forwards % self.options.log_interval:
-            return
-        known = self.labels if self.labels is not None and len(self.labels) == len(batch) else None
-        if self.options.max_samples is not None:
-            room = max(0, self.options.max_samples - series.items)
-            batch, real = batch[:room], None if real is None else real[:room]
-            known = None if known is None else known[:room]
-        if not batch.shape[0]:
-            return
-        series.items += batch.shape[0]
-        samples = layer_samples(layer, self._resized(layer, batch), self._sampling, True, real)
-        labels = None
-        if known is not None and self.options.embed:
-            labels = labels_of_rows(known, samples, batch, real, sequence_method(layer, self._sampling))
-        self._add(name, series, samples, labels)
-
-    @property
-    def _sampling(self) -> Sampling:
-        return self.options.sampling
-
-    def _add(self, name: str, series: Series, samples: Tensor, labels: Tensor | None) -> None:
-        if not samples.shape[-1]:
-            return self._fail(name, "Its output has no features.")
-        home = self.options.device
-        samples = samples if home is None else samples.to(home)
-        if series.covariance is None:
-            series.covariance = Covariance(samples.shape[-1], row_share=self.options.row_share)
-            series.rows = StoredRows(EMBEDDED_ROWS) if self.options.embed else None
-        if series.covariance.dimension != samples.shape[-1]:
-            return self._fail(
-                name,
-                f"Its number of features changes ({series.covariance.dimension} and {samples.shape[-1]}); "
-                "only batches of the first size are measured.",
-            )
-        series.fresh = True
-        for block in series.covariance.blocks(samples):
-            if self._worker is None:
-                series.covariance.absorb(block)
-            else:
-                self._worker.put(partial(self._absorb, name, series.covariance, block))
-        if series.rows is not None:
-            rows = working(samples).reshape(-1, samples.shape[-1])
-            series.rows.add(finite_rows(with_labels(rows, labels)))
-        return None
-
-    def _absorb(self, name: str, covariance: Covariance, block: Block) -> None:
-        try:
-            covariance.absorb(block)
-        except Exception as error:  # as in _guarded, whose lock is for the hooks only
-            self._fail(name, _cannot(error))
-
-    def _resized(self, layer: Layer, batch: Tensor) -> Tensor:
-        strategy = self.options.interpolation_strategy
-        if strategy is None or batch.dim() < 3 or (layer.family != "map" and batch.dim() < 4):
-            return batch
-        return resized(batch, strategy, self.options.interpolation_downsampling)
-
 
 def _inference_ended() -> AbstractContextManager[object]:
     return torch.inference_mode(False) if torch.is_inference_mode_enabled() else nullcontext()
-
-
-def _cannot(error: Exception) -> str:
-    told = str(error).strip() or type(error).__name__  # torch may add pages about its insides
-    return f"It cannot be measured: {told.splitlines()[0][:200].rstrip('.')}."
 
 
 def _recomputes() -> bool:
