@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -17,7 +18,8 @@ class Bar:
 
     Attributes:
         label: what it belongs to. value: its length in units of the chart; NaN = no bar.
-        text: the value as written beside it. detail: more, shown when pointed at.
+        text: the value as written beside it.
+        tell: gives ``detail``, which is written only when it is asked for.
         reference: where the same value stood at first; NaN = not known.
         other: the same value in the run that is compared; NaN = none.
         as_measured: where it stood with the threshold of the measurement; NaN = it is that one.
@@ -29,7 +31,7 @@ class Bar:
     label: str
     value: float
     text: str
-    detail: str = ""
+    tell: Callable[[], str] = field(default=str, compare=False)
     reference: float = float("nan")
     flags: tuple[str, ...] = ()
     other: float = float("nan")
@@ -37,6 +39,11 @@ class Bar:
     dimension: int = 0
     samples: int = 0
     readout: str = ""
+
+    @property
+    def detail(self) -> str:
+        """More about it in some lines, shown when pointed at."""
+        return self.tell()
 
 
 _SIGNS = {"nonfinite": "!", "too_few_samples": "*", "sampled": "~", "unmatched": "°"}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from landscope.contract.deltas import LayerSaturation, NotObserved, SaturationMeasured
 from landscope.session.comparison import LayerPair, alike, missing_reason, paired
@@ -49,7 +51,7 @@ def _bar(layer: LayerSaturation, before: LayerSaturation | None, statistic: Stat
         layer.layer,
         value,
         text,
-        _detail(layer),
+        partial(_detail, layer),
         float(getattr(before, statistic.key)) if before is not None else float("nan"),
         layer.flags,
         dimension=layer.dimension,
@@ -63,7 +65,7 @@ def _unseen(missing: NotObserved) -> Bar:
         missing.layer,
         float("nan"),
         "not observed",
-        f"{missing.layer}: {missing.reason}",
+        partial(str, f"{missing.layer}: {missing.reason}"),
         flags=("not_observed",),
         readout=missing.reason,
     )
@@ -75,7 +77,9 @@ def _beside(bar: Bar | None, pair: LayerPair, other: SaturationMeasured, statist
         assert bar is not None, "a pair has at least one side"
         said = f"{other.run}: {missing_reason(other, pair.layer)}"
         flags = bar.flags if "not_observed" in bar.flags else (*bar.flags, "unmatched")
-        return replace(bar, flags=flags, detail=f"{bar.detail}\n{said}", readout=f"{bar.readout} · {said}")
+        return replace(
+            bar, flags=flags, tell=partial(_joined, bar.tell, said), readout=f"{bar.readout} · {said}"
+        )
     value = float(getattr(pair.second, statistic.key))
     theirs = f"{other.run} {exact(value, statistic)}"
     if bar is None or pair.first is None:
@@ -86,24 +90,26 @@ def _beside(bar: Bar | None, pair: LayerPair, other: SaturationMeasured, statist
     return replace(
         bar,
         other=value,
-        detail=f"{bar.detail}\n{theirs}, difference {change}{differs}",
+        tell=partial(_joined, bar.tell, f"{theirs}, difference {change}{differs}"),
         readout=f"{exact(bar.value, statistic)}, {theirs}, {change} · {_size(pair.first)}{differs}",
     )
 
 
 def _only_there(bar: Bar | None, layer: LayerSaturation, text: str, value: float) -> Bar:
-    reason = f"\nNot observed here: {bar.detail}" if bar is not None else ""
-    nothing = float("nan")
-    detail = f"{text}\n{_detail(layer)}{reason}"
+    reason = f"\nNot observed here: {bar.readout}" if bar is not None else ""
     return Bar(
         layer.layer,
-        nothing,
+        float("nan"),
         text,
-        detail,
+        partial(_joined, partial(_detail, layer), f"{text}{reason}"),
         flags=("only_other",),
         other=value,
         readout=f"{text} · {_size(layer)}",
     )
+
+
+def _joined(tell: Callable[[], str], more: str) -> str:
+    return f"{tell()}\n{more}"
 
 
 def _size(layer: LayerSaturation) -> str:

@@ -42,6 +42,7 @@ def test_that_a_bar_stands_beside_the_layer_of_its_name(session: Session) -> Non
     assert OTHER in bar.readout
     assert "−" in bar.readout
     assert "n 91,968 · D 8" in bar.readout
+    assert "difference −" in bar.detail
     assert "same step, 50" in saturation_chart(session, RUN, NOW, other=OTHER).other_note
 
 
@@ -50,6 +51,7 @@ def test_that_layers_of_one_run_alone_are_listed_as_such(session: Session) -> No
     extra = _bar(session, "extra")
     assert extra.flags == ("only_other",)
     assert (np.isnan(extra.value), extra.other) == (True, 1.0)
+    assert f"only in {OTHER}" in extra.detail
     assert _bar(session, "attention").flags == ("not_observed",)
 
 
