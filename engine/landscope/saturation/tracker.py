@@ -14,10 +14,10 @@ from torch import nn
 from landscope.contract.intrinsic import IdimRule, check_threshold
 from landscope.layers.resize import check_strategy
 from landscope.layers.samples import ConvMethod, Sampling, TimeseriesMethod
-from landscope.saturation.tracker_labels import as_labels
-from landscope.saturation.tracker_layers import LayerFilter, roots_of, watched_layers
-from landscope.saturation.tracker_memory import memory_of_layers, tell_shortage, waiting_bytes
-from landscope.saturation.tracker_options import (
+from landscope.saturation.tracking.labels import as_labels
+from landscope.saturation.tracking.layers import LayerFilter, roots_of, watched_layers
+from landscope.saturation.tracking.memory import memory_of_layers, tell_shortage, waiting_bytes
+from landscope.saturation.tracking.options import (
     check_choices,
     check_counts,
     level_of,
@@ -25,11 +25,11 @@ from landscope.saturation.tracker_options import (
     usable_device,
     writer_for,
 )
-from landscope.saturation.tracker_recording import Recorder
-from landscope.saturation.tracker_report import FlagLog, LayerReport, report_of
-from landscope.saturation.tracker_statistics import checked_stats
-from landscope.saturation.tracker_sums import Mode, Recorded, Series, log
-from landscope.saturation.tracker_unmeasured import hidden_parts, silent_layers
+from landscope.saturation.tracking.recording import Recorder
+from landscope.saturation.tracking.report import FlagLog, LayerReport, report_of
+from landscope.saturation.tracking.statistics import checked_stats
+from landscope.saturation.tracking.sums import Mode, Recorded, Series, log
+from landscope.saturation.tracking.unmeasured import hidden_parts, silent_layers
 from landscope.saturation.writers.base import AbstractWriter
 
 

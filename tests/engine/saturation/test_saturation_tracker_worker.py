@@ -12,7 +12,7 @@ from landscope import SaturationTracker
 from landscope.contract.errors import OptionError
 from landscope.saturation.covariance import Covariance
 from landscope.saturation.thinning import thinned
-from landscope.saturation.tracker_worker import Worker
+from landscope.saturation.tracking.worker import Worker
 from landscope.saturation.writers.base import AbstractWriter
 
 

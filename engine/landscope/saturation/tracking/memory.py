@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 import torch
 
 from landscope.saturation.memory import BLOCK_BYTES, covariance_bytes, features_of, shortage
-from landscope.saturation.tracker_layers import Watched
-from landscope.saturation.tracker_sums import EMBEDDED_ROWS, Mode, Recorded, Series, log
-from landscope.saturation.tracker_worker import WAITING
+from landscope.saturation.tracking.layers import Watched
+from landscope.saturation.tracking.sums import EMBEDDED_ROWS, Mode, Recorded, Series, log
+from landscope.saturation.tracking.worker import WAITING
 
 _MODES = 2
 _ADVICE = (

@@ -11,9 +11,9 @@ from landscope.contract.intrinsic import IdimRule
 from landscope.saturation.covariance import Covariance
 from landscope.saturation.series_names import LABELS, series_name
 from landscope.saturation.statistics import ENOUGH_SAMPLES, flags_of
-from landscope.saturation.tracker_labels import embedded
-from landscope.saturation.tracker_statistics import Value, statistics_of
-from landscope.saturation.tracker_sums import Mode, Series, log
+from landscope.saturation.tracking.labels import embedded
+from landscope.saturation.tracking.statistics import Value, statistics_of
+from landscope.saturation.tracking.sums import Mode, Series, log
 
 
 @dataclass(frozen=True)

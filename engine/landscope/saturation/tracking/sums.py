@@ -18,8 +18,8 @@ from landscope.saturation.covariance import Covariance
 from landscope.saturation.precision import finite_rows, working
 from landscope.saturation.shifted_blocks import Block
 from landscope.saturation.stored_rows import StoredRows
-from landscope.saturation.tracker_labels import labels_of_rows, with_labels
-from landscope.saturation.tracker_worker import Worker
+from landscope.saturation.tracking.labels import labels_of_rows, with_labels
+from landscope.saturation.tracking.worker import Worker
 
 Mode = Literal["train", "eval"]
 EMBEDDED_ROWS = 512

@@ -16,10 +16,10 @@ from torch.utils.hooks import RemovableHandle
 
 from landscope.layers.kinds import Layer
 from landscope.layers.samples import sequence_of
-from landscope.saturation.tracker_hooks import Hook
-from landscope.saturation.tracker_layers import Watched
-from landscope.saturation.tracker_order import BatchOrder
-from landscope.saturation.tracker_sums import LayerSums, Mode, Recorded, cannot, log
+from landscope.saturation.tracking.hooks import Hook
+from landscope.saturation.tracking.layers import Watched
+from landscope.saturation.tracking.order import BatchOrder
+from landscope.saturation.tracking.sums import LayerSums, Mode, Recorded, cannot, log
 
 _FUSED = (nn.TransformerEncoder, nn.TransformerEncoderLayer)
 """Modules whose fused path skips the layers inside, also when they are called by themselves."""

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from torch import nn
 
 from landscope.layers.kinds import unobservable
-from landscope.saturation.tracker_layers import Watched
+from landscope.saturation.tracking.layers import Watched
 
 _ATTENDS = "It is computed inside an attention; layers=[nn.MultiheadAttention] measures the output of that."
 _NOT_YET = (
