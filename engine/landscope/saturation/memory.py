@@ -11,14 +11,11 @@ import torch
 from landscope.layers.kinds import Layer
 from landscope.layers.samples import ConvMethod
 from landscope.saturation.covariance import STORED_BYTES, STORED_ROWS
+from landscope.saturation.shifted_blocks import BLOCK_ELEMENTS, BLOCK_ROWS
 
-_BLOCK = 1 << 20
-"""Elements of a block of samples that waits to be multiplied."""
-
-BLOCK_BYTES = 4 * _BLOCK
+BLOCK_BYTES = 4 * BLOCK_ELEMENTS
 """Most bytes of a block of float32 samples."""
 
-_BLOCK_ROWS = 1_024
 _FEATURES = ("out_features", "out_channels", "embed_dim", "embedding_dim", "num_features", "normalized_shape")
 """What modules call their number of features."""
 
@@ -53,7 +50,7 @@ def covariance_bytes(dimension: int | None, *, embedded_rows: int = 0, maps: boo
     size = STORED_ROWS if dimension is None else dimension
     rows = min(STORED_ROWS, max(1, STORED_BYTES // (4 * size)))
     sums = 12 * size * size if size <= STORED_ROWS else 4 * size * rows
-    block = _BLOCK if maps else min(_BLOCK, _BLOCK_ROWS * size)
+    block = BLOCK_ELEMENTS if maps else min(BLOCK_ELEMENTS, BLOCK_ROWS * size)
     return sums + 12 * size + 4 * max(block, size) + 4 * embedded_rows * (size + 1)
 
 

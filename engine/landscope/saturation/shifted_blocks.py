@@ -12,10 +12,10 @@ from torch import Tensor
 
 from landscope.saturation.precision import finite_rows, mean_row, working
 
-_ELEMENTS = 1 << 20
+BLOCK_ELEMENTS = 1 << 20
 """Elements of a block: it should stay in a core's caches while it is summed and multiplied."""
 
-_ROWS = 1_024
+BLOCK_ROWS = 1_024
 """Rows from which a larger block is not multiplied any faster."""
 
 
@@ -89,9 +89,9 @@ class ShiftedBlocks:
         return len(rows) > 0
 
     def _rows_of_a_block(self, per_item: int, items: int) -> int:
-        fitting = max(1, _ELEMENTS // self.dimension)
+        fitting = max(1, BLOCK_ELEMENTS // self.dimension)
         whole_items = per_item * max(1, min(items, fitting // per_item))
-        return max(min(_ROWS, fitting), whole_items)
+        return max(min(BLOCK_ROWS, fitting), whole_items)
 
     def _copy(self, part: Tensor, rows: int) -> None:
         assert self.shift is not None

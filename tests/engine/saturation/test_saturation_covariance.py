@@ -95,7 +95,7 @@ def test_that_fewer_rows_than_features_give_as_many_eigenvalues_as_rows(count):
 @pytest.mark.parametrize("sizes", [[1, 1023, 1, 2000, 3], [5000, 7, 1024], [700, 700, 700]])
 @pytest.mark.parametrize("block", [1 << 10, 1 << 20])
 def test_that_neither_batch_sizes_nor_blocks_change_the_covariance(monkeypatch, sizes, block):
-    monkeypatch.setattr(blocks, "_ELEMENTS", block)
+    monkeypatch.setattr(blocks, "BLOCK_ELEMENTS", block)
     rows = _random(sum(sizes), 6) + 3
     found = Covariance(6)
     for part in rows.split(sizes):
@@ -106,7 +106,7 @@ def test_that_neither_batch_sizes_nor_blocks_change_the_covariance(monkeypatch, 
 
 
 def test_that_maps_larger_than_a_block_and_of_changing_sizes_and_layouts_are_summed(monkeypatch):
-    monkeypatch.setattr(blocks, "_ELEMENTS", 1 << 10)
+    monkeypatch.setattr(blocks, "BLOCK_ELEMENTS", 1 << 10)
     found, seen = Covariance(4), []
     for items, height, width in ((3, 4, 5), (2, 40, 30), (7, 2, 2), (1, 64, 64), (5, 4, 5)):
         for memory in (torch.contiguous_format, torch.channels_last):
