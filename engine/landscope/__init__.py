@@ -17,24 +17,34 @@ _FROM = {
     "Session": "landscope.session.model",
     "SaturationTracker": "landscope.saturation.tracker",
     "AbstractWriter": "landscope.saturation.writers.base",
+    "Distance": "landscope.distance.training.quantities",
+    "UpdateSize": "landscope.distance.training.quantities",
+    "GradNorm": "landscope.distance.training.quantities",
 }
+_MODULES = ("schedules",)
 __all__ = [
     "AbstractWriter",
+    "Distance",
+    "GradNorm",
     "LandscopeError",
     "Project",
     "SaturationTracker",
     "Session",
+    "UpdateSize",
     "__version__",
     "open_project",
+    "schedules",
 ]
 
 
 def __getattr__(name: str) -> Any:
     """Import public names when first used (PEP 562): ``import landscope`` alone costs nothing."""
-    if name not in _FROM:
-        raise AttributeError(f"module 'landscope' has no attribute {name!r}")
     import importlib
 
+    if name in _MODULES:
+        return importlib.import_module(f"landscope.{name}")
+    if name not in _FROM:
+        raise AttributeError(f"module 'landscope' has no attribute {name!r}")
     return getattr(importlib.import_module(_FROM[name]), name)
 
 

@@ -1,0 +1,1 @@
+"""Distances measured inside a person's own training loop."""
