@@ -75,7 +75,8 @@ class RealSteps:
     def _from_packed(self, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:  # noqa: ARG002
         given = args[0] if args else kwargs.get("input")
         if isinstance(given, PackedSequence):
-            longest_first = torch.arange(int(given.batch_sizes[0]))[:, None] < given.batch_sizes
+            sizes = given.batch_sizes
+            longest_first = torch.arange(int(sizes[0]), device=sizes.device)[:, None] < sizes
             order = given.unsorted_indices
             self._seen.append(longest_first if order is None else longest_first[order.cpu()])
 

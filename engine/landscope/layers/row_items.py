@@ -14,7 +14,7 @@ from landscope.layers.samples import TimeseriesMethod
 @lru_cache(maxsize=8)
 def each_item(size: int) -> Tensor:
     """(size,) the items of samples of which each is one: always the same tensor, never to be written to."""
-    return torch.arange(size)
+    return torch.arange(size, device="cpu")
 
 
 def leading_items(samples: Tensor, size: int) -> Tensor | None:
@@ -22,7 +22,7 @@ def leading_items(samples: Tensor, size: int) -> Tensor | None:
     if samples.shape[0] != size:
         return None
     rows = samples.shape[:-1].numel()
-    return torch.arange(size).repeat_interleave(rows // size)
+    return torch.arange(size, device="cpu").repeat_interleave(rows // size)
 
 
 def series_items(real: Tensor, size: int, method: TimeseriesMethod) -> Tensor | None:
@@ -40,6 +40,6 @@ def packed_items(output: PackedSequence, size: int, method: TimeseriesMethod) ->
     if int(output.batch_sizes[0]) != size:
         return None
     if method == "last_timestep":
-        return torch.arange(size)
-    order = torch.arange(size) if output.sorted_indices is None else output.sorted_indices.cpu()
+        return torch.arange(size, device="cpu")
+    order = torch.arange(size, device="cpu") if output.sorted_indices is None else output.sorted_indices.cpu()
     return torch.cat([order[:count] for count in output.batch_sizes.tolist()])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -11,7 +12,7 @@ from torch import Tensor
 
 from landscope.saturation.leading import decomposed, signed
 from landscope.saturation.moments import Moments
-from landscope.saturation.precision import finite_rows, wide
+from landscope.saturation.precision import finite_rows, norm_of, wide
 from landscope.saturation.shifted_blocks import Block, ShiftedBlocks
 from landscope.saturation.stored_rows import StoredRows
 from landscope.saturation.thinning import thinned
@@ -91,12 +92,12 @@ class Covariance:
 
     def absorb(self, block: Block) -> None:
         """Sum a block that ``blocks`` gave; its memory is used again afterwards."""
-        rows = block.rows
-        if not torch.isfinite(rows.sum()):
+        rows, norm = block.rows, norm_of(block.rows)
+        if not math.isfinite(norm):
             rows = finite_rows(rows)
             self._nonfinite += len(block.rows) - len(rows)
         if len(rows):
-            self._sum(rows)
+            self._sum(rows, norm)
         self._blocks.recycle(block)
 
     def spectrum(self) -> NDArray[np.float64]:
@@ -110,7 +111,7 @@ class Covariance:
         """
         samples = self.samples
         if not samples:
-            return np.empty(0), torch.empty(self.dimension, 0, dtype=torch.float64)
+            return np.empty(0), torch.empty(self.dimension, 0, dtype=torch.float64, device="cpu")
         if self._stored is not None:
             values, vectors = self._stored.decomposed(count)
         else:
@@ -136,14 +137,14 @@ class Covariance:
         for block in self._blocks.rest():
             self.absorb(block)
 
-    def _sum(self, rows: Tensor) -> None:
+    def _sum(self, rows: Tensor, norm: float) -> None:
         if self._stored is not None:
             if self._keeps(len(rows)):
                 self._stored.add(rows)
                 return
             self._unstore(rows)
         assert self._moments is not None
-        self._moments.add(rows)
+        self._moments.add(rows, norm)
 
     def _keeps(self, more: int) -> bool:
         assert self._stored is not None
@@ -155,5 +156,5 @@ class Covariance:
         assert self._stored is not None
         self._moments = Moments(like[0])
         if self._stored.kept:
-            self._moments.add(self._stored.rows())
+            self._moments.add(self._stored.rows(), norm_of(self._stored.rows()))
         self._stored = None

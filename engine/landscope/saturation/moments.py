@@ -16,6 +16,10 @@ _NARROW = 16
 """Below so many features float64 costs little, and float32 products are less exact (1e-6 in 4,096 rows)."""
 
 
+_REMEMBERED = 64
+"""Blocks of memory whose views are remembered."""
+
+
 class Moments:
     """Σ yyᵀ and Σ y of shifted rows y (n, D); only the upper blocks of the symmetric matrix are summed.
 
@@ -36,19 +40,20 @@ class Moments:
         self._sum = torch.zeros(size, dtype=torch.float64, device=home)
         parts = 1 if size < 96 else 4
         self._edges = [size * k // parts for k in range(parts + 1)]
+        self._places = self._upper(self._running)
+        self._cuts: dict[tuple[int, torch.Size], list[tuple[Tensor, Tensor]]] = {}
 
-    def add(self, rows: Tensor) -> None:
-        """Take in finite rows (n, D)."""
+    def add(self, rows: Tensor, norm: float) -> None:
+        """Take in finite rows (n, D) of the given Frobenius norm."""
         self.count += len(rows)
-        norm = float(torch.linalg.vector_norm(rows))
         if norm == 0.0 and not rows.any():  # squares of tiny values vanish in the norm
             return
         if rows.shape[1] < _NARROW or not SMALLEST_NORM < norm < LARGEST_NORM:
-            self._multiply(self._total, wide(rows))
+            self._multiply(self._upper(self._total), self._cut(wide(rows)))
             self._sum += wide(rows).sum(0)
             return
-        for part in torch.split(rows, FOLD_ROWS):
-            self._multiply(self._running, part)
+        for part in (rows,) if len(rows) <= FOLD_ROWS else torch.split(rows, FOLD_ROWS):
+            self._multiply(self._places, self._known_cut(part))
             self._sum += wide(part.sum(0))
             self._since_fold += len(part)
             if self._since_fold >= FOLD_ROWS:
@@ -66,6 +71,24 @@ class Moments:
         self._running.zero_()
         self._since_fold = 0
 
-    def _multiply(self, target: Tensor, rows: Tensor) -> None:
-        for begin, end in pairwise(self._edges):
-            target[begin:end, begin:].addmm_(rows[:, begin:end].t(), rows[:, begin:])
+    def _multiply(self, places: list[Tensor], cut: list[tuple[Tensor, Tensor]]) -> None:
+        for place, (left, right) in zip(places, cut, strict=True):
+            place.addmm_(left, right)
+
+    def _upper(self, matrix: Tensor) -> list[Tensor]:
+        """Views of the upper blocks of a (D, D) matrix."""
+        return [matrix[begin:end, begin:] for begin, end in pairwise(self._edges)]
+
+    def _cut(self, rows: Tensor) -> list[tuple[Tensor, Tensor]]:
+        """The factors of each upper block, views of the rows."""
+        return [(rows[:, begin:end].t(), rows[:, begin:]) for begin, end in pairwise(self._edges)]
+
+    def _known_cut(self, rows: Tensor) -> list[tuple[Tensor, Tensor]]:
+        """The same, remembered: blocks come in the same memory again, and a worker that makes a dozen views
+        would hold up the training thread, since each asks for the interpreter's lock."""
+        key = (rows.data_ptr(), rows.shape)
+        if key not in self._cuts:
+            if len(self._cuts) >= _REMEMBERED:
+                self._cuts.clear()
+            self._cuts[key] = self._cut(rows)
+        return self._cuts[key]

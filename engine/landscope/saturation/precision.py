@@ -32,6 +32,11 @@ def finite_rows(rows: Tensor) -> Tensor:
     return rows[(rows.abs() <= min(_LARGEST_VALUE, torch.finfo(rows.dtype).max)).all(1)]
 
 
+def norm_of(rows: Tensor) -> float:
+    """Frobenius norm; not finite if a value is not, or if the squares do not fit into float32."""
+    return float(torch.linalg.vector_norm(rows))
+
+
 def mean_row(rows: Tensor) -> Tensor:
     """Mean of the rows of (n, D), n ≥ 1, in float64 then rounded; exact for a column that never changes."""
     first = wide(rows[:1])

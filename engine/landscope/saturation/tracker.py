@@ -18,6 +18,7 @@ from landscope.saturation.tracking.labels import as_labels
 from landscope.saturation.tracking.layers import LayerFilter, roots_of, watched_layers
 from landscope.saturation.tracking.memory import memory_of_layers, tell_shortage, waiting_bytes
 from landscope.saturation.tracking.options import (
+    as_list,
     check_choices,
     check_counts,
     level_of,
@@ -92,19 +93,19 @@ class SaturationTracker:
         layerwise_sat: bool = True,
         reset_covariance: bool = True,
         average_sat: bool = False,
-        ignore_layer_names: Collection[str] = (),
+        ignore_layer_names: str | Collection[str] | None = (),
         include_conv: bool = True,
         conv_method: ConvMethod = "channelwise",
         timeseries_method: TimeseriesMethod = "last_timestep",
         sat_threshold: float = 0.99,
         nosave: bool = False,
         verbose: bool | int = False,
-        device: str | torch.device = "cuda:0",
+        device: str | torch.device | None = "cuda:0",
         initial_epoch: int = 0,
         interpolation_strategy: str | None = None,
         interpolation_downsampling: int = 32,
         *,
-        layers: Collection[str | type[nn.Module]] = (),
+        layers: str | type[nn.Module] | Collection[str | type[nn.Module]] = (),
         idim_rule: IdimRule = "smallest_k",
         worker: bool = False,
         row_share: float = 1.0,
@@ -114,9 +115,11 @@ class SaturationTracker:
         check_strategy(interpolation_strategy)
         check_choices(conv_method, timeseries_method, idim_rule)
         check_counts(log_interval, interpolation_downsampling, row_share)
-        ignored = [ignore_layer_names] if isinstance(ignore_layer_names, str) else list(ignore_layer_names)
+        if not isinstance(modules, nn.Module):
+            modules = roots_of(modules)  # an iterator gives them once only
+        ignored, more = as_list(ignore_layer_names), as_list(layers)
         self._watched = watched_layers(
-            modules, layer_filter=layer_filter, ignored=ignored, include_conv=include_conv, more=layers
+            modules, layer_filter=layer_filter, ignored=ignored, include_conv=include_conv, more=more
         )
         self.layers = {one.layer.name: one.layer.module for one in self._watched}
         self._hidden = hidden_parts(roots_of(modules), set(self.layers.values()), ignored)
@@ -161,11 +164,19 @@ class SaturationTracker:
             return getattr(self.writer, name)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> SaturationTracker:
+        """The tracker itself: a copied model that holds it has the one that watches the original."""
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """None: what is loaded from a pickle is not watched."""
+        return type(None), ()
+
     @property
     def not_measured(self) -> dict[str, str]:
         """By name, why a part has no values or not all: hidden from hooks, not called, or failed."""
         called = {name for series in self._recorder.sums.series.values() for name in series}
-        silent = silent_layers(self._watched, called, self._recorder.passes)
+        silent = silent_layers(self._watched, called, self._recorder.passes, self._recorder.without_data)
         return self._hidden | silent | self._recorder.failed
 
     @property
@@ -202,7 +213,6 @@ class SaturationTracker:
 
     def add_saturations(self, save: bool = True) -> None:
         """Report every mode that had a forward pass since the last report, then save."""
-        self.drain()
         for mode in ("train", "eval"):
             self._report(mode)
         if save:
@@ -236,9 +246,11 @@ class SaturationTracker:
             self._to_writer("close")
 
     def _report(self, mode: Mode) -> None:
-        reports = {
-            name: self._of(mode, name, series) for name, series in self._recorder.sums.series[mode].items()
-        }
+        with self._recorder.computing():
+            self.drain()
+            recorded = self._recorder.sums.series[mode].items()
+            reports = {name: self._of(mode, name, series) for name, series in recorded}
+            self._recorder.sums.reset(mode, self._reset)
         found = {name: report for name, report in reports.items() if report is not None}
         if found:
             self.flags[mode] = {name: tuple(report.flags) for name, report in found.items()}
@@ -250,7 +262,6 @@ class SaturationTracker:
         if self._average and found:
             known = [report.lsat for report in found.values() if not np.isnan(report.lsat)]
             self.add_scalar(f"average-{mode}-sat", float(np.mean(known)) if known else float("nan"))
-        self._recorder.sums.reset(mode, self._reset)
 
     def _of(self, mode: Mode, name: str, series: Series) -> LayerReport | None:
         try:

@@ -147,7 +147,8 @@ ODD = {
     "nested": lambda x: torch.nested.nested_tensor([x[:2], x[2:]]),
     "sparse": lambda x: x.to_sparse(),
     "no features": lambda x: x[:, :0],
-    "cannot be measured": lambda x: x.to("meta"),
+    "no data": lambda x: x.to("meta"),
+    "cannot be measured": lambda x: x.to(torch.float8_e4m3fn),
 }
 
 

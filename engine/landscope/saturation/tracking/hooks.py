@@ -8,6 +8,8 @@ from typing import Any
 
 import torch
 
+_is_exporting: Callable[[], bool] = getattr(torch.compiler, "is_exporting", bool)  # torch has it from 2.7 on
+
 
 class Hook:
     """Calls ``act`` with whatever torch hands to a hook, outside compiled graphs, and changes nothing.
@@ -22,6 +24,8 @@ class Hook:
 
     def __call__(self, *args: Any) -> None:
         """Act on what torch hands over."""
+        if _is_exporting():  # which refuses what it cannot trace, and computes nothing
+            return
         if torch.compiler.is_compiling():
             self._act_outside(*args)
         else:

@@ -46,7 +46,7 @@ def labels_of_rows(
 
 def with_labels(rows: Tensor, labels: Tensor | None) -> Tensor:
     """(n, D + 1) the rows (n, D) with a column of labels, which says so where there is none."""
-    column = torch.full((len(rows),), _NONE) if labels is None else labels
+    column = rows.new_full((len(rows),), _NONE) if labels is None else labels
     return torch.cat([rows, column.nan_to_num(nan=_NONE).to(rows)[:, None]], 1)
 
 

@@ -19,6 +19,11 @@ _WRITE_NO_FILES = {"print"}
 log = logging.getLogger("landscope.saturation")
 
 
+def as_list(given: Any) -> list[Any]:
+    """What was given, also where it is one thing by itself or nothing."""
+    return [given] if isinstance(given, str | type) else list(given or ())
+
+
 def check_choices(conv_method: str, timeseries_method: str, idim_rule: str) -> None:
     """Refuse the unknown.
 
@@ -49,12 +54,14 @@ def check_counts(log_interval: int, interpolation_downsampling: int, row_share: 
         raise OptionError(f"row_share is {row_share:g}; it must be above 0 and at most 1.")
 
 
-def usable_device(device: str | torch.device) -> torch.device | None:
-    """The device, or None if this machine has none such.
+def usable_device(device: str | torch.device | None) -> torch.device | None:
+    """The device, or None if none is given or this machine has none such.
 
     Raises:
         OptionError: torch knows no device of this name.
     """
+    if device is None:
+        return None
     try:
         wanted = torch.device(device)
     except RuntimeError as error:
@@ -98,7 +105,7 @@ def writer_for(
     silenced = WRITERS.keys() - _WRITE_NO_FILES
     kept = [k for k, one in enumerate(asked) if not isinstance(one, str) or one not in silenced]
     if writer_args is not None and not isinstance(writer_args, Mapping):
-        writer_args = [writer_args[k] for k in kept]
+        writer_args = [given for k, given in enumerate(writer_args) if k in kept]
     return make_writer([asked[k] for k in kept], savefile, writer_args)
 
 

@@ -44,7 +44,7 @@ class BatchOrder(threading.local, RealSteps):
         """The detached output with batch items first, and for sequences the (B, T) real steps if known."""
         if isinstance(output, PackedSequence):
             padded, lengths = pad_packed_sequence(output, batch_first=True)
-            steps = torch.arange(padded.shape[1]) < lengths[:, None]
+            steps = torch.arange(padded.shape[1], device=lengths.device) < lengths[:, None]
             return padded.detach(), steps.to(padded.device)
         values = output.detach()
         if layer.family == "map":

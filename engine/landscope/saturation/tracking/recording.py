@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.nn.utils.rnn import PackedSequence
 from torch.utils.hooks import RemovableHandle
 
 from landscope.layers.kinds import Layer
 from landscope.layers.samples import sequence_of
+from landscope.saturation.tracking.fast_path import FAST_PATH
 from landscope.saturation.tracking.hooks import Hook
 from landscope.saturation.tracking.layers import Watched
 from landscope.saturation.tracking.order import BatchOrder
@@ -23,6 +25,9 @@ from landscope.saturation.tracking.sums import LayerSums, Mode, Recorded, cannot
 
 _FUSED = (nn.TransformerEncoder, nn.TransformerEncoderLayer)
 """Modules whose fused path skips the layers inside, also when they are called by themselves."""
+
+CALLS_APART = 16
+"""Calls of a layer in one forward pass that are told apart: each has sums of its own, and loops are long."""
 
 
 @dataclass
@@ -32,25 +37,25 @@ class _Pass(threading.local):
     active: list[int] = field(default_factory=list)
     calls: Counter[str] = field(default_factory=Counter)
     last_step: dict[str, tuple[Layer, Mode, Tensor]] = field(default_factory=dict)
-    fast_path: bool = True
 
 
 class Recorder:
     """Hooks on the watched layers, and the covariances they fill, train and eval apart.
 
     The mode is the one of the module that was given to the tracker, not the flag of a frozen part. A layer
-    called again in one forward pass is recorded as ``name#2``. Whatever goes wrong with a layer is kept in
-    ``failed`` as a reason and logged once; the forward pass goes on.
+    called again in one forward pass is recorded as ``name#2``, from the 16th call on as ``name#16``. Whatever
+    goes wrong with a layer is kept in ``failed`` as a reason and logged once; the forward pass goes on.
 
     Attributes:
         paused: record nothing. passes: how many forward passes have ended, by the id of their module.
-        sums: what was recorded.
+        sums: what was recorded. without_data: layers whose outputs had a shape only.
     """
 
     def __init__(self, watched: Sequence[Watched], options: Recorded) -> None:
         self.paused = False
         self.passes: Counter[int] = Counter()
         self.failed: dict[str, str] = {}
+        self.without_data: set[str] = set()
         self.sums = LayerSums(options, self._fail)
         self._lock = threading.Lock()
         self._pass = _Pass()
@@ -63,7 +68,7 @@ class Recorder:
         for part in (fused | roots).values():
             self._handles += [
                 part.register_forward_pre_hook(Hook(self._begin)),
-                *(self._order.attach(part, Hook) if id(part) in roots else ()),
+                *(self._order.attach(part, self._unfailing) if id(part) in roots else ()),
                 part.register_forward_hook(Hook(self._end), always_call=True),
             ]
         for one in watched:
@@ -76,14 +81,19 @@ class Recorder:
         self._leave()
         self.sums.close()
 
+    @contextmanager
+    def computing(self) -> Iterator[None]:
+        """For all work on the sums: one thread at a time, whatever mode of torch the caller is in."""
+        with self._lock, _inference_ended(), torch.no_grad():
+            yield
+
     def _begin(self, root: nn.Module, *_: object) -> None:
         now = self._pass
         if id(root) in now.active:  # an interrupt ended its last pass without a word
             self._leave()
         if not now.active:
             now.calls.clear()
-            now.fast_path = torch.backends.mha.get_fastpath_enabled()
-            torch.backends.mha.set_fastpath_enabled(False)  # the fused path skips the layers inside
+            FAST_PATH.switch_off(self._holder())  # it skips the layers inside
         now.active.append(id(root))
 
     def _end(self, root: nn.Module, *_: object) -> None:
@@ -99,11 +109,13 @@ class Recorder:
 
     def _leave(self) -> None:
         now = self._pass
-        if now.active:
-            torch.backends.mha.set_fastpath_enabled(now.fast_path)
+        FAST_PATH.put_back(self._holder())
         now.active.clear()
         now.last_step.clear()
         self._order.forget()
+
+    def _holder(self) -> tuple[int, int]:
+        return id(self), threading.get_ident()
 
     def _hook(self, one: Watched) -> Hook:
         def record(module: nn.Module, args: Any, output: Any) -> None:  # noqa: ARG001
@@ -112,10 +124,13 @@ class Recorder:
 
         return Hook(record)
 
+    def _unfailing(self, watch: Callable[..., None]) -> Hook:
+        return Hook(lambda module, *told: self._guarded(type(module).__name__, watch, module, *told))
+
     def _guarded(self, name: str, act: Any, *args: Any) -> None:
         """A training loop must survive whatever a layer puts out: the failure is kept and logged instead."""
         try:
-            with self._lock, _inference_ended(), torch.no_grad():
+            with self.computing():
                 act(*args)
         except Exception as error:
             self._fail(name, cannot(error))
@@ -128,6 +143,8 @@ class Recorder:
     def _record(self, one: Watched, output: object) -> None:
         found = sequence_of(output)
         values = found.data if isinstance(found, PackedSequence) else found
+        if values is not None and (values.is_meta or isinstance(values, FakeTensor)):
+            return self.without_data.add(one.layer.name)
         if values is not None and torch._C._functorch.is_functorch_wrapped_tensor(values):
             return self._fail(one.layer.name, "A transform of torch.func hides its outputs.")
         if values is not None and (values.is_nested or values.layout != torch.strided):
@@ -154,7 +171,7 @@ class Recorder:
         if not self._pass.active or layer.family == "cell":
             return layer.name
         self._pass.calls[layer.name] += 1
-        number = self._pass.calls[layer.name]
+        number = min(self._pass.calls[layer.name], CALLS_APART)
         return layer.name if number == 1 else f"{layer.name}#{number}"
 
 

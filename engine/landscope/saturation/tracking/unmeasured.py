@@ -17,6 +17,8 @@ _PASSED_BY = (
     "{} forward passes have not called it as a module: it is not used, or functional code uses its weights."
 )
 
+_WITHOUT_DATA = "Its outputs had a shape but no data, as on the device meta."
+
 
 def hidden_parts(
     roots: Sequence[nn.Module], watched: Collection[nn.Module], ignored: Collection[str]
@@ -39,11 +41,21 @@ def hidden_parts(
 
 
 def silent_layers(
-    watched: Sequence[Watched], called: Collection[str], passes: Mapping[int, int]
+    watched: Sequence[Watched],
+    called: Collection[str],
+    passes: Mapping[int, int],
+    without_data: Collection[str],
 ) -> dict[str, str]:
-    """The reason for every layer that was not called; ``passes``: how many ended, by the id of the root."""
-    silent = [one for one in watched if one.layer.name not in called]
+    """The reason for every layer that no data went through.
+
+    ``passes``: how many ended, by the id of the root. ``without_data``: layers that put out shapes only.
+    """
     return {
-        one.layer.name: _PASSED_BY.format(passes[id(one.root)]) if passes.get(id(one.root)) else _NOT_YET
-        for one in silent
+        one.layer.name: _WITHOUT_DATA if one.layer.name in without_data else _why(passes.get(id(one.root), 0))
+        for one in watched
+        if one.layer.name not in called
     }
+
+
+def _why(passes: int) -> str:
+    return _PASSED_BY.format(passes) if passes else _NOT_YET

@@ -1,0 +1,184 @@
+"""A tracker amid what else a program does: threads, other trackers, exports, copies, settings of torch."""
+
+import copy
+import pickle
+import threading
+
+import pytest
+import torch
+from torch import nn
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.nn.utils.rnn import pack_padded_sequence
+
+from landscope import AbstractWriter, SaturationTracker
+
+
+class Kept(AbstractWriter):
+    def __init__(self):
+        self.values = {}
+
+    def add_scalar(self, name, value, **kwargs):
+        self.values[name] = value
+
+    def save(self):
+        pass
+
+    def close(self):
+        pass
+
+
+def _mlp():
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Linear(6, 16), nn.ReLU(inplace=True), nn.Linear(16, 4))
+
+
+def _fused():
+    return torch.backends.mha.get_fastpath_enabled()
+
+
+def test_that_two_trackers_on_one_model_leave_the_fused_path_as_it_was():
+    model = _mlp()
+    with SaturationTracker("", Kept(), model), SaturationTracker("", Kept(), model):
+        model(torch.randn(5, 6))
+        assert _fused()
+
+
+def test_that_overlapping_forward_passes_of_two_threads_leave_the_fused_path_as_it_was():
+    both_began, first_ended = threading.Barrier(2), threading.Event()
+
+    class Waits(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = _mlp()
+
+        def forward(self, inputs, ends_last):
+            both_began.wait(60)
+            if ends_last:
+                assert first_ended.wait(60)
+            assert not _fused()
+            return self.inner(inputs)
+
+    model = Waits()
+    with SaturationTracker("", writer := Kept(), model, stats=["idim"]) as tracker:
+        other = threading.Thread(target=model, args=(torch.randn(50, 6), True))
+        other.start()
+        model(torch.randn(50, 6), False)
+        first_ended.set()
+        other.join()
+        assert _fused()
+        tracker.add_saturations()
+    assert writer.values["train-intrinsic-dimensionality_inner-0"] == 6
+
+
+def test_that_a_default_device_elsewhere_disturbs_neither_packed_sequences_nor_labels():
+    model = nn.LSTM(3, 4, batch_first=True)
+    packed = pack_padded_sequence(torch.randn(4, 5, 3), [5, 4, 2, 1], batch_first=True)
+    writer = Kept()
+    with SaturationTracker("", writer, model, stats=["embed"], timeseries_method="timestepwise") as tracker:
+        tracker.set_labels([0, 1, 0, 1])
+        try:
+            torch.set_default_device("meta")
+            model(packed)
+            tracker.add_saturations()
+        finally:
+            torch.set_default_device(None)
+        assert not tracker.not_measured
+    assert sorted(writer.values["train-embedded-samples_LSTM_labels"]) == [0] * 7 + [1] * 5
+
+
+def test_that_a_failure_while_masks_are_read_is_told_and_never_raised():
+    class Odd(torch.Tensor):
+        def ne(self, other):
+            raise RuntimeError("no such comparison")
+
+    model = nn.Sequential(nn.Embedding(9, 3, padding_idx=0), nn.Linear(3, 2))
+    with SaturationTracker("", Kept(), model) as tracker:
+        model(torch.randint(0, 9, (4, 5)).as_subclass(Odd))
+        assert "no such comparison" in tracker.not_measured["Embedding"]
+
+
+def test_that_a_report_made_in_inference_mode_goes_on_afterwards(caplog):
+    model, writer = _mlp().eval(), Kept()
+    with SaturationTracker("", writer, model, reset_covariance=False, stats=["trc"]) as tracker:
+        found = []
+        for batch in torch.randn(3, 50, 6):
+            with torch.inference_mode():
+                model(batch)
+                tracker.add_saturations()
+            found.append(writer.values["eval-covariance-trace_0"])
+    assert len(set(found)) == 3
+    assert "cannot be computed" not in caplog.text
+
+
+@pytest.mark.parametrize("strict", [True, False])
+def test_that_a_watched_model_can_be_exported(strict):
+    model, batch, writer = _mlp(), torch.randn(50, 6), Kept()
+    with SaturationTracker("", writer, model, stats=["idim"]) as tracker:
+        exported = torch.export.export(model, (batch,), strict=strict)
+        assert not any(tracker._recorder.sums.series.values())
+        expected = model(batch)
+        tracker.add_saturations()
+        assert not tracker.not_measured
+    assert torch.equal(exported.module()(batch), expected)
+    assert writer.values["train-intrinsic-dimensionality_0"] == 6
+
+
+def test_that_dry_runs_for_shapes_alone_leave_nothing_behind():
+    model, writer = _mlp(), Kept()
+    with SaturationTracker("", writer, model, stats=["idim"]) as tracker:
+        copy.deepcopy(model).to("meta")(torch.empty(5, 6, device="meta"))
+        with FakeTensorMode(allow_non_fake_inputs=True):
+            model(torch.randn(5, 6))
+        model(torch.randn(50, 6))
+        tracker.add_saturations()
+        assert not tracker.not_measured
+    assert writer.values["train-intrinsic-dimensionality_0"] == 6
+
+
+def test_that_a_model_that_holds_its_tracker_can_be_copied_and_pickled():
+    model = _mlp()
+    with SaturationTracker("", writer := Kept(), model, stats=["idim"]) as tracker:
+        model.tracker = tracker
+        copied, loaded = copy.deepcopy(model), pickle.loads(pickle.dumps(model))
+        copied(torch.zeros(50, 6))
+        model(torch.randn(50, 6))
+        tracker.add_saturations()
+    assert copied.tracker is tracker
+    assert loaded.tracker is None
+    assert writer.values["train-intrinsic-dimensionality_0"] == 6
+
+
+def test_that_a_layer_in_a_long_loop_has_a_bounded_number_of_sums():
+    class Unrolled(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.step = nn.Linear(6, 6)
+
+        def forward(self, state):
+            for _ in range(40):
+                state = torch.tanh(self.step(state))
+            return state
+
+    with SaturationTracker("", writer := Kept(), model := Unrolled(), stats=["cov"]) as tracker:
+        model(torch.randn(30, 6))
+        series = tracker._recorder.sums.series["train"]
+        assert [one.covariance.samples for one in series.values()] == [30] * 15 + [25 * 30]
+        tracker.add_saturations()
+    assert len(writer.values) == 16
+
+
+def test_that_modules_may_come_from_an_iterator_and_single_things_need_no_list():
+    class Functional(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.matrix = nn.Parameter(torch.eye(6))
+
+        def forward(self, inputs):
+            return nn.functional.linear(inputs, self.matrix)
+
+    model = nn.Sequential(Functional(), nn.Conv1d(6, 2, 1), nn.Linear(3, 2))
+    with SaturationTracker(
+        "", Kept(), model.children(), layers=nn.Conv1d, ignore_layer_names=None, device=None
+    ) as tracker:
+        assert set(tracker.layers) == {"Module-1-Conv1d", "Module-2-Linear"}
+        assert "matrix" in tracker.not_measured
