@@ -92,12 +92,12 @@ class Covariance:
 
     def absorb(self, block: Block) -> None:
         """Sum a block that ``blocks`` gave; its memory is used again afterwards."""
-        rows, norm = block.rows, norm_of(block.rows)
+        rows, norm, again = block.rows, norm_of(block.rows), True
         if not math.isfinite(norm):
-            rows = finite_rows(rows)
+            rows, again = finite_rows(rows), False
             self._nonfinite += len(block.rows) - len(rows)
         if len(rows):
-            self._sum(rows, norm)
+            self._sum(rows, norm, again)
         self._blocks.recycle(block)
 
     def spectrum(self) -> NDArray[np.float64]:
@@ -137,14 +137,14 @@ class Covariance:
         for block in self._blocks.rest():
             self.absorb(block)
 
-    def _sum(self, rows: Tensor, norm: float) -> None:
+    def _sum(self, rows: Tensor, norm: float, again: bool) -> None:
         if self._stored is not None:
             if self._keeps(len(rows)):
                 self._stored.add(rows)
                 return
             self._unstore(rows)
         assert self._moments is not None
-        self._moments.add(rows, norm)
+        self._moments.add(rows, norm, again=again)
 
     def _keeps(self, more: int) -> bool:
         assert self._stored is not None

@@ -15,7 +15,6 @@ FOLD_ROWS = 4_096
 _NARROW = 16
 """Below so many features float64 costs little, and float32 products are less exact (1e-6 in 4,096 rows)."""
 
-
 _REMEMBERED = 64
 """Blocks of memory whose views are remembered."""
 
@@ -41,10 +40,10 @@ class Moments:
         parts = 1 if size < 96 else 4
         self._edges = [size * k // parts for k in range(parts + 1)]
         self._places = self._upper(self._running)
-        self._cuts: dict[tuple[int, torch.Size], list[tuple[Tensor, Tensor]]] = {}
+        self._cuts: dict[tuple[int, torch.Size, tuple[int, ...]], list[tuple[Tensor, Tensor]]] = {}
 
-    def add(self, rows: Tensor, norm: float) -> None:
-        """Take in finite rows (n, D) of the given Frobenius norm."""
+    def add(self, rows: Tensor, norm: float, *, again: bool = False) -> None:
+        """Take in finite rows (n, D) of the given Frobenius norm; ``again``: their memory will come again."""
         self.count += len(rows)
         if norm == 0.0 and not rows.any():  # squares of tiny values vanish in the norm
             return
@@ -53,7 +52,7 @@ class Moments:
             self._sum += wide(rows).sum(0)
             return
         for part in (rows,) if len(rows) <= FOLD_ROWS else torch.split(rows, FOLD_ROWS):
-            self._multiply(self._places, self._known_cut(part))
+            self._multiply(self._places, self._known_cut(part) if again else self._cut(part))
             self._sum += wide(part.sum(0))
             self._since_fold += len(part)
             if self._since_fold >= FOLD_ROWS:
@@ -84,9 +83,9 @@ class Moments:
         return [(rows[:, begin:end].t(), rows[:, begin:]) for begin, end in pairwise(self._edges)]
 
     def _known_cut(self, rows: Tensor) -> list[tuple[Tensor, Tensor]]:
-        """The same, remembered: blocks come in the same memory again, and a worker that makes a dozen views
-        would hold up the training thread, since each asks for the interpreter's lock."""
-        key = (rows.data_ptr(), rows.shape)
+        """The same, remembered. A worker that made a dozen views for every block would hold up the training
+        thread, since each asks for the interpreter's lock."""
+        key = (rows.data_ptr(), rows.shape, rows.stride())
         if key not in self._cuts:
             if len(self._cuts) >= _REMEMBERED:
                 self._cuts.clear()
