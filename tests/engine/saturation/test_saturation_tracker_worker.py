@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import gc
+import os
+import signal
 import threading
 
 import numpy as np
@@ -185,3 +187,34 @@ def test_that_every_row_is_taken_equally_often_over_the_batches(shape):
 def test_that_a_share_that_is_none_is_refused(share):
     with pytest.raises(OptionError, match="row_share"):
         SaturationTracker("", Kept(), _net(), row_share=share)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
+def test_that_a_process_that_is_forked_off_goes_on_where_the_worker_was(monkeypatch):
+    monkeypatch.setattr("landscope.saturation.tracking.worker.WAITING", 2)
+    model, batches = nn.Linear(6, 4), torch.randn(12, 1024, 6)
+    writer = Kept()
+
+    def covariance(tracker):
+        for batch in batches[4:]:
+            model(batch)
+        tracker.add_saturations()
+        return writer.values["train-covariance-matrix_Linear"].tobytes()
+
+    with SaturationTracker("", writer, model, stats=["cov"], worker=True) as tracker:
+        for batch in batches[:4]:
+            model(batch)
+        out, into = os.pipe()
+        child = os.fork()
+        if child == 0:
+            signal.alarm(60)  # ends a child that waits for a thread that it has not
+            try:
+                os.write(into, covariance(tracker))
+            finally:
+                os._exit(0)
+        os.close(into)
+        with os.fdopen(out, "rb") as pipe:
+            found = pipe.read()
+        assert os.waitpid(child, 0)[1] == 0
+        assert found == covariance(tracker)

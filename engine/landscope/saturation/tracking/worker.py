@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import queue
 import threading
+import weakref
 from collections.abc import Callable
 
 import torch
@@ -17,7 +19,8 @@ Work = Callable[[], None]
 class Worker:
     """Runs work in the order it is given, in one thread with one torch thread, started by the first piece.
 
-    Work must not raise. Work on a CUDA device goes to the stream that was current where it was given, behind
+    Work must not raise. A process that is forked off has no such thread, and works where work is handed over;
+    before the fork all work is done, so that neither process finds sums half made. Work on a CUDA device goes to the stream that was current where it was given, behind
     the copies that it needs.
     """
 
@@ -25,9 +28,14 @@ class Worker:
         self._waiting: queue.Queue[Work | None] = queue.Queue(WAITING)
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
+        self._process = os.getpid()
+        _ALL.add(self)
 
     def put(self, work: Work) -> None:
         """Hand over work; waits while too much of it is waiting already."""
+        if os.getpid() != self._process:
+            work()
+            return
         if self._thread is None:
             self._over.clear()
             self._thread = threading.Thread(
@@ -54,6 +62,18 @@ class Worker:
             return
         self._waiting.put(None)
         thread.join()
+
+
+_ALL: weakref.WeakSet[Worker] = weakref.WeakSet()
+
+
+def _drain_all() -> None:
+    for worker in list(_ALL):
+        worker.drain()
+
+
+if hasattr(os, "register_at_fork"):  # Windows does not fork
+    os.register_at_fork(before=_drain_all)
 
 
 def _serve(waiting: queue.Queue[Work | None], over: threading.Event) -> None:
