@@ -19,9 +19,11 @@ Work = Callable[[], None]
 class Worker:
     """Runs work in the order it is given, in one thread with one torch thread, started by the first piece.
 
-    Work must not raise. A process that is forked off has no such thread, and works where work is handed over;
-    before the fork all work is done, so that neither process finds sums half made. Work on a CUDA device goes to the stream that was current where it was given, behind
+    Work must not raise. Work on a CUDA device goes to the stream that was current where it was given, behind
     the copies that it needs.
+
+    A process that is forked off has no such thread, and works where work is handed over. Before the fork all
+    work is done, so that neither process finds sums half made.
     """
 
     def __init__(self) -> None:
