@@ -96,5 +96,5 @@ def _caption(chart: BarChart) -> str:
     signs["unmatched"] = f"° not in {chart.other_title}"
     marks += [said for flag, said in signs.items() if any(flag in b.flags for b in chart.bars)]
     other = f"lower bars: {chart.other_note}" if chart.other_note else ""
-    lines = (chart.note, " · ".join(marks), other)
+    lines = (chart.otherwise, chart.note, " · ".join(marks), other)
     return "\n".join(filter(None, lines))

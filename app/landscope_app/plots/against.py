@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from landscope.contract.deltas import SaturationMeasured
 from landscope.session.comparison import counterpart, saturation_of
 from landscope.session.model import Session
+from landscope_app.plots.saturation_how import unlike
 
 
 @dataclass(frozen=True)
@@ -15,13 +16,14 @@ class Against:
 
     Attributes:
         run: its name. checkpoint, how: as in ``Counterpart``; empty where there is none.
-        measured: its saturation there; None = not measured.
+        measured: its saturation there; None = not measured. unlike: how that was measured otherwise.
     """
 
     run: str
     checkpoint: str = ""
     how: str = ""
     measured: SaturationMeasured | None = None
+    unlike: str = ""
 
     @property
     def note(self) -> str:
@@ -30,7 +32,8 @@ class Against:
             return f"{self.run}: no checkpoint corresponds"
         if self.measured is None:
             return f"{self.run}: {self.checkpoint} ({self.how}) has not been measured yet"
-        return f"{self.run}: {self.checkpoint}, {self.how}"
+        otherwise = f", {self.unlike}" if self.unlike else ""
+        return f"{self.run}: {self.checkpoint}, {self.how}{otherwise}"
 
 
 def against(session: Session, run: str, checkpoint: str, other: str, mode: str) -> Against | None:
@@ -42,4 +45,7 @@ def against(session: Session, run: str, checkpoint: str, other: str, mode: str) 
         return Against(other)
     saturation = saturation_of(session, other, mode)
     measured = saturation.measured.get(found.checkpoint) if saturation is not None else None
-    return Against(other, found.checkpoint, found.how, measured)
+    ours = saturation_of(session, run, mode)
+    mine = ours.measured.get(checkpoint) if ours is not None else None
+    otherwise = unlike(measured, mine) if measured is not None and mine is not None else ""
+    return Against(other, found.checkpoint, found.how, measured, otherwise)

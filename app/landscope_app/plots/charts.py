@@ -65,6 +65,7 @@ class BarChart:
         measured_title: what the marks of ``as_measured`` stand for; empty = none.
         value_title: what is measured. other_title: the run that the second bars stand for; empty = none.
         other_note: which of its checkpoints, and why that one.
+        otherwise: how this checkpoint was measured unlike the last one of its run; empty = alike.
     """
 
     title: str
@@ -79,6 +80,7 @@ class BarChart:
     value_title: str = ""
     other_title: str = ""
     other_note: str = ""
+    otherwise: str = ""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from landscope.session.threshold import at_threshold
 from landscope_app.plots.against import against
 from landscope_app.plots.charts import Bar, BarChart
 from landscope_app.plots.layer_bars import layer_bars
-from landscope_app.plots.numbers import count, percent
+from landscope_app.plots.numbers import count
+from landscope_app.plots.saturation_how import newest, options_told, share_told, unlike
 from landscope_app.plots.saturation_values import STATISTICS, Statistic, written
 
 EMPTY = "How full each layer is appears here as soon as the first checkpoint has been measured."
@@ -61,12 +62,23 @@ def saturation_chart(
         note=measurement_note(measured, threshold, key),
         mean=_mean(bars),
         mean_text=written(_mean(bars), statistic),
-        reference_title=f"at {first.checkpoint}" if first is not None else "",
-        measured_title=f"with {_share(measured.threshold)}, as measured" if moved else "",
+        reference_title=_reference_title(measured, first) if first is not None else "",
+        measured_title=f"with {share_told(measured.threshold)}, as measured" if moved else "",
         value_title=statistic.title,
         other_title=beside.run if beside is not None else "",
         other_note=beside.note if beside is not None else "",
+        otherwise=_otherwise(measured, newest(session.runs.get(run), saturation)),
     )
+
+
+def _reference_title(measured: SaturationMeasured, first: SaturationMeasured) -> str:
+    otherwise = unlike(first, measured)
+    return f"at {first.checkpoint}" + (f" ({otherwise})" if otherwise else "")
+
+
+def _otherwise(measured: SaturationMeasured, last: SaturationMeasured | None) -> str:
+    otherwise = unlike(measured, last, counted=True) if last is not None else ""
+    return f"measured unlike {last.checkpoint}: {otherwise}" if last is not None and otherwise else ""
 
 
 def _first_measured(
@@ -83,22 +95,21 @@ def _marked(bars: tuple[Bar, ...], measured: SaturationMeasured, key: str) -> tu
 
 
 def measurement_note(measured: SaturationMeasured, threshold: float | None, key: str) -> str:
-    """How a statistic was measured: share of the variance as shown (None = as measured), samples, split."""
+    """How a statistic was measured: share of the variance, samples, split, options that are not the defaults.
+
+    ``threshold``: the share as shown; None = as measured.
+    """
     parts = []
     if key in ("lsat", "idim"):
         shown = measured.threshold if threshold is None else threshold
-        other = f" (measured with {_share(measured.threshold)})" if shown != measured.threshold else ""
-        parts.append(f"{_share(shown)} of the variance{other}")
+        other = f" (measured with {share_told(measured.threshold)})" if shown != measured.threshold else ""
+        parts.append(f"{share_told(shown)} of the variance{other}")
     samples = measured.settings.get("samples")
     if isinstance(samples, int):
         so_far = " so far" if measured.settings.get("partial") else ""
         parts.append(f"{count(samples)} samples{so_far}")
-    parts.append(measured.mode)
-    return " · ".join(parts)
-
-
-def _share(threshold: float) -> str:
-    return percent(threshold, 1).replace(".0 %", " %")
+    parts += [measured.mode, options_told(measured)]
+    return " · ".join(filter(None, parts))
 
 
 def _highest(saturation: Saturation, bars: tuple[Bar, ...], statistic: Statistic) -> float:

@@ -6,6 +6,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import replace
 
 import numpy as np
+from msgspec.structs import replace as struct_replace
 from numpy.typing import NDArray
 
 from landscope.session.model import Session
@@ -14,6 +15,7 @@ from landscope_app.plots.against import Against
 from landscope_app.plots.charts import MapChart
 from landscope_app.plots.saturation_chart import EMPTY
 from landscope_app.plots.saturation_frame import UNSEEN, Frame, Frames
+from landscope_app.plots.saturation_how import unlike
 from landscope_app.plots.saturation_values import STATISTICS, Statistic
 from landscope_app.scene.ticks import nice_step
 
@@ -61,6 +63,7 @@ def map_steps(
     rules = [idim_rule(one.measured) for one in frame.ours]
     values = yield from frames.values(frame.ours, frame.rows, key, shares, rules)
     chart = _alone(f"{run} · {statistic.title.lower()} over the training", frame, values, statistic)
+    chart = replace(chart, note=_otherwise(frame, shares, counted=key in ("lsat", "idim")))
     if not frame.beside:
         return chart
     theirs = yield from frames.values(frame.theirs, frame.rows, key, shares, rules)
@@ -96,7 +99,7 @@ def _difference(chart: MapChart, frame: Frame, theirs: NDArray[np.float64], stat
         high=most,
         colour_map=DIVERGING,
         value_title=f"{statistic.title} minus {other}",
-        note=f"minus {other} {_hows(frame.beside)}",
+        note=" · ".join(filter(None, (f"minus {other} {_hows(frame.beside)}", chart.note))),
         other_title=other,
         other_columns=tuple(one.checkpoint for one in frame.beside),
         pair=(chart.values, theirs),
@@ -109,10 +112,23 @@ def _marks_of_both(ours: NDArray[np.str_], theirs: NDArray[np.str_]) -> NDArray[
     return np.where(unseen, UNSEEN, np.where(ours != "", ours, theirs))
 
 
+def _otherwise(frame: Frame, shares: Sequence[float], *, counted: bool) -> str:
+    """How many checkpoints were measured unlike the last one, and how; empty where none was."""
+    shown = [
+        struct_replace(one.measured, threshold=share) for one, share in zip(frame.ours, shares, strict=True)
+    ]
+    last = shown[-1]
+    found = [text for one in shown if (text := unlike(one, last, counted=counted))]
+    several = f"{len(found)} of {len(frame.ours)} measured unlike {last.checkpoint}"
+    return f"{several}: {' or '.join(dict.fromkeys(found))}" if found else ""
+
+
 def _hows(beside: Sequence[Against]) -> str:
-    """Why these checkpoints correspond, each reason once."""
+    """Why these checkpoints correspond and how they were measured unlike ours, each once."""
     same = [one.how.split(",")[0] if one.how.startswith("at the same") else "" for one in beside]
-    return " or ".join(dict.fromkeys(how or "at the nearest share of the training" for how in same))
+    hows = " or ".join(dict.fromkeys(how or "at the nearest share of the training" for how in same))
+    otherwise = dict.fromkeys(one.unlike for one in beside if one.unlike)
+    return f"{hows} ({' or '.join(otherwise)})" if otherwise else hows
 
 
 def _rounded_up(most: float) -> float:

@@ -79,6 +79,7 @@ def _with(chart: CurveChart, ours: SaturationMeasured, beside: Against, layer: s
     if beside.measured is None or theirs is None or not float(theirs.spectrum.sum()) > 0.0:
         return dataclasses.replace(chart, note=f"{chart.note} · {_why_not(beside, layer, theirs)}")
     (mine,) = ours.layers
+    otherwise = f" ({beside.unlike})" if beside.unlike else ""
     (found,) = alike(ours, ours.threshold, replace(beside.measured, layers=(theirs,))).layers
     return dataclasses.replace(
         chart,
@@ -86,7 +87,7 @@ def _with(chart: CurveChart, ours: SaturationMeasured, beside: Against, layer: s
             *_series(mine, "share", "sum"),
             *_series(found, f"share, {beside.run}", f"sum, {beside.run}", beside.run),
         ),
-        note=f"{chart.note} · {beside.run} {count(found.idim)} of {count(found.dimension)}",
+        note=f"{chart.note} · {beside.run} {count(found.idim)} of {count(found.dimension)}{otherwise}",
         marks=(*chart.marks, float(found.idim)),
     )
 
