@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from landscope_app.docks import Docks
     from landscope_app.views.panel_in_use import PanelInUse
     from landscope_app.work.context import Context
+    from landscope_app.work.measuring import Measuring
     from landscope_app.workspace import Workspace
 
 
@@ -40,6 +41,7 @@ class MainWindow(QMainWindow):
         self.workspace: Workspace | None = None
         self.docks: Docks | None = None
         self.in_use: PanelInUse | None = None
+        self.measuring: Measuring | None = None
         self._pending_view: dict[str, Any] | None = None
         self._closing = self._discarding = self._furnished = False
         self.settings = context.settings if context is not None else settings or store.load()
@@ -243,6 +245,7 @@ class MainWindow(QMainWindow):
         from landscope_app.views.log import LogView
         from landscope_app.views.losses import LossView
         from landscope_app.views.saturation import SaturationView
+        from landscope_app.work.measuring import Measuring
         from landscope_app.workspace import Workspace
 
         made = (self.context.document, self.context.selection, self.theme)
@@ -260,6 +263,7 @@ class MainWindow(QMainWindow):
         }
         for name, view in views.items():
             self.docks.fill(name, view)
+        self.measuring = Measuring(self.context, self.analyses, views["saturation"], self)
         self.actions_of.connect_checkpoints(views["project"])
         self._follow_use(self.workspace)
         self.workspace.show_kind("surface")
@@ -288,6 +292,8 @@ class MainWindow(QMainWindow):
         assert self.workspace is not None
         self.workspace.show_document()
         view, self._pending_view = self._pending_view, None
+        if self.measuring is not None:
+            self.measuring.show_document(view or {})
         if view:
             self._restore_panels(str(view.get("panels", "")))
             self.restore_view(view)
@@ -299,7 +305,8 @@ class MainWindow(QMainWindow):
         return [view for view in views if hasattr(view, "apply_theme")]
 
     def _whole_view(self) -> dict[str, Any]:
-        return {**self.view_state(), "panels": self._panels()}
+        measure = {"measure": self.measuring.view_state()} if self.measuring is not None else {}
+        return {**self.view_state(), **measure, "panels": self._panels()}
 
     def _panels(self) -> str:
         return bytes(self.saveState().data()).hex() if self.docks is not None else ""

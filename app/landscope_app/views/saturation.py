@@ -33,10 +33,12 @@ from landscope_app.views.choosing import choose
 from landscope_app.views.compare_button import CompareButton
 from landscope_app.views.labels import Hint
 from landscope_app.views.layer_spectrum import LayerSpectrum
+from landscope_app.views.measure_form import MeasureForm
 from landscope_app.views.pictured import Pictured, or_refuse
 from landscope_app.views.saturation_foot import SaturationFoot
 from landscope_app.views.saturation_key import flags_key, marks_key, other_key
 from landscope_app.views.saturation_reading import reading_help
+from landscope_app.views.split_choice import SplitChoice
 from landscope_app.views.training_map import TrainingMap
 
 LEAST_HEIGHT = 96  # pixels: three bars; a map whose rows can be told apart
@@ -59,6 +61,7 @@ class SaturationView(Pictured):
         for one in STATISTICS:
             self.statistic.addItem(one.title, one.key)
         self.foot = SaturationFoot(theme)
+        self.form, self.measure, self.split = MeasureForm(), _measure_button(), SplitChoice()
         self.bars, self.hint = BarsWidget(theme), Hint(theme)
         self.map, self.over_training = TrainingMap(theme), _map_button()
         self.compare = CompareButton()
@@ -80,6 +83,9 @@ class SaturationView(Pictured):
         )
         self.statistic.currentIndexChanged.connect(lambda _: self.invalidate())
         self.map.drawn.connect(self._show_drawn)
+        self.measure.toggled.connect(self._show_form)
+        self.split.chosen.connect(lambda split: self.selection.set(split=split))
+        self.form.closed.connect(lambda: self.measure.setChecked(False))
         for canvas in (self.bars.canvas, self.map.canvas):
             copy = QAction("Copy table", canvas)
             copy.triggered.connect(self.copy_table)
@@ -104,7 +110,22 @@ class SaturationView(Pictured):
         layout.setSpacing(2)
         layout.addLayout(head)
         layout.addWidget(self._scrolled(), 1)
-        layout.addWidget(self.foot)
+        layout.addWidget(self.form, 1)
+        self.form.hide()
+        layout.addLayout(self._last_row())
+
+    def _last_row(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setContentsMargins(0, 0, 8, 0)
+        row.addWidget(self.foot, 1)
+        row.addWidget(self.split, 0, Qt.AlignmentFlag.AlignBottom)
+        row.addWidget(self.measure, 0, Qt.AlignmentFlag.AlignBottom)
+        return row
+
+    def _show_form(self, wanted: bool) -> None:
+        """The form in the place of what was measured, or that again."""
+        self._scroll.setVisible(not wanted)
+        self.form.setVisible(wanted)
 
     def _scrolled(self) -> QScrollArea:
         """Bars or map above the spectrum; they scroll where both do not fit."""
@@ -155,7 +176,8 @@ class SaturationView(Pictured):
 
     def _refresh_bars(self) -> None:
         chart = self.chart()
-        self._explain(marks_key(chart), flags_key(chart), other_key(chart), chart.note)
+        beside = " · ".join(filter(None, (chart.otherwise, other_key(chart))))
+        self._explain(marks_key(chart), flags_key(chart), beside, chart.note)
         if chart.bars:
             self.bars.set_chart(chart)
         self.hint.setText(chart.empty)
@@ -223,6 +245,9 @@ class SaturationView(Pictured):
 
     def _offer_runs(self) -> None:
         session, run = self.document.session, self.selection.run
+        splits = tuple(sorted(s.mode for s in session.saturation.values() if s.run == run))
+        shown = saturation_of(session, run, self.selection.split)
+        self.split.offer(splits, shown.mode if shown is not None else "")
         others = dict.fromkeys(s.run for s in session.saturation.values() if s.run != run)
         self.compare.offer(tuple(name for name in session.runs if name in others), self.selection.against)
         self._column.activate()  # a button that was just shown would lie over everything in a picture
@@ -280,6 +305,16 @@ class SaturationView(Pictured):
     @property
     def _key(self) -> str:
         return str(self.statistic.currentData())
+
+
+def _measure_button() -> QToolButton:
+    button = QToolButton()
+    button.setText("Measure…")
+    button.setCheckable(True)
+    button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    button.setAccessibleName("Choose how saturation is measured")
+    button.setToolTip("Choose how saturation is measured, and measure it anew")
+    return button
 
 
 def _map_button() -> QToolButton:
