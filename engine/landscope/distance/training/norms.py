@@ -10,14 +10,20 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-_BLOCK = 131_072
+_BLOCK = 262_144
 """Elements subtracted at a time: they stay in the caches until they are squared."""
 
-_SUM = 16_384
+_SUM = 32_768
 """Elements whose squares are summed in float32; more would cost the seventh digit."""
 
 _FEW = 4_096
-"""Below so many elements float64 costs nothing."""
+"""Up to so many elements float64 costs nothing."""
+
+_SMALLEST = 1e-24
+"""Below this sum of squares some of them may have vanished in float32."""
+
+
+Array = NDArray[np.float32]
 
 
 def norms(tensors: Sequence[Tensor]) -> list[float]:
@@ -44,8 +50,7 @@ def _squared(x: Tensor, y: Tensor | None) -> Tensor | float:
     if x.device.type != "cpu":
         return _squared_there(x, y)
     if x.dtype == torch.float32 and (y is None or y.dtype == torch.float32):
-        with np.errstate(invalid="ignore", over="ignore"):  # inf − inf, and squares that float32 cannot hold
-            return math.fsum(_blocks(x.reshape(-1).numpy(), None if y is None else y.reshape(-1).numpy()))
+        return _of_arrays(x.reshape(-1).numpy(), None if y is None else y.reshape(-1).numpy())
     return float(_squared_there(x, y))
 
 
@@ -58,20 +63,29 @@ def _squared_there(x: Tensor, y: Tensor | None) -> Tensor:
     return norm.square()
 
 
-def _blocks(x: NDArray[np.float32], y: NDArray[np.float32] | None) -> Iterator[float]:
+def _of_arrays(x: Array, y: Array | None) -> float:
+    with np.errstate(invalid="ignore", over="ignore"):  # inf − inf, and squares that float32 cannot hold
+        if len(x) > _FEW:
+            found = math.fsum(_sums(x, y))
+            if _SMALLEST < found < math.inf or math.isnan(found):
+                return found
+        return math.fsum(_wide_sums(x, y))
+
+
+def _sums(x: Array, y: Array | None) -> Iterator[float]:
     room = np.empty(min(_BLOCK, len(x)), np.float32)
     for begin in range(0, len(x), _BLOCK):
         part = x[begin : begin + _BLOCK]
         if y is not None:
-            part = np.subtract(part, y[begin : begin + _BLOCK], out=room[: len(part)])
-        yield from _sums_of_squares(part)
+            part = np.subtract(part, y[begin : begin + _BLOCK], room[: len(part)])
+        for start in range(0, len(part), _SUM):
+            few = part[start : start + _SUM]
+            yield float(np.dot(few, few))
 
 
-def _sums_of_squares(values: NDArray[np.float32]) -> Iterator[float]:
-    for begin in range(0, len(values), _SUM):
-        part = values[begin : begin + _SUM]
-        found = float(np.dot(part, part)) if len(part) >= _FEW else math.nan
-        if not math.isfinite(found) or (found < 1e-30 and part.any()):  # or squares left the range of float32
-            wide = part.astype(np.float64)
-            found = float(np.dot(wide, wide))
-        yield found
+def _wide_sums(x: Array, y: Array | None) -> Iterator[float]:
+    for begin in range(0, len(x), _BLOCK):
+        part = x[begin : begin + _BLOCK].astype(np.float64)
+        if y is not None:
+            part -= y[begin : begin + _BLOCK]
+        yield float(np.dot(part, part))
