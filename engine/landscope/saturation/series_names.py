@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import NamedTuple
 
 from landscope.saturation.spectra import SPECTRUM
@@ -53,3 +54,11 @@ def eval_partner(name: str) -> str | None:
     if name == _AVERAGE or (name.startswith("train-") and parts(name)):
         return name.replace("train-", "eval-", 1)
     return None
+
+
+def free_name(name: str, taken: Collection[str]) -> str:
+    """The name, with a number behind it if it is taken."""
+    number, free = 2, name
+    while free in taken:
+        free, number = f"{name}-{number}", number + 1
+    return free

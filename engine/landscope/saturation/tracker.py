@@ -125,6 +125,7 @@ class SaturationTracker:
         self._hidden = hidden_parts(roots_of(modules), set(self.layers.values()), ignored)
         self.flags: dict[str, dict[str, tuple[str, ...]]] = {"train": {}, "eval": {}}
         self._flag_log = FlagLog()
+        self._failing: set[str] = set()
         self._threshold, self._rule, self._nosave = sat_threshold, idim_rule, nosave
         self._layerwise, self._reset, self._average = layerwise_sat, reset_covariance, average_sat
         self._level = level_of(verbose)
@@ -278,8 +279,11 @@ class SaturationTracker:
     def _to_writer(self, method: str, *args: Any, **kwargs: Any) -> None:
         try:
             getattr(self.writer, method)(*args, **kwargs)
+            self._failing.discard(method)
         except Exception:  # a full disk must not end the training
-            log.exception("The writer %s failed in %s.", type(self.writer).__name__, method)
+            if method not in self._failing:  # else every layer of every epoch would tell it
+                log.exception("The writer %s failed in %s.", type(self.writer).__name__, method)
+            self._failing.add(method)
 
     def _say(self, sentence: str) -> None:
         if self._level is not None:

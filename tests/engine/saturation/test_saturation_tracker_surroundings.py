@@ -11,6 +11,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.nn.utils.rnn import pack_padded_sequence
 
 from landscope import AbstractWriter, SaturationTracker
+from landscope.contract.errors import StatisticsFileError
 
 
 class Kept(AbstractWriter):
@@ -182,3 +183,47 @@ def test_that_modules_may_come_from_an_iterator_and_single_things_need_no_list()
     ) as tracker:
         assert set(tracker.layers) == {"Module-1-Conv1d", "Module-2-Linear"}
         assert "matrix" in tracker.not_measured
+
+
+def test_that_a_writer_that_goes_on_failing_is_told_once_until_it_works_again(caplog):
+    class Full(Kept):
+        broken = True
+
+        def add_scalar(self, name, value, **kwargs):
+            if self.broken:
+                raise OSError("disk full")
+
+    with SaturationTracker("", writer := Full(), model := _mlp()) as tracker:
+        for broken in (True, True, False, True):
+            writer.broken = broken
+            model(torch.randn(50, 6))
+            tracker.add_saturations()
+    told = [record for record in caplog.records if "failed in add_scalars" in record.message]
+    assert len(told) == 2
+
+
+def test_that_writers_that_cannot_resume_are_told_by_name_and_keep_no_error_of_others_back(tmp_path, caplog):
+    class CannotResume(Kept):
+        def resume_from_saved_state(self, initial_epoch):
+            raise NotImplementedError
+
+    (tmp_path / "run.csv").write_text(";loss\n0;1;2\n")
+    with pytest.raises(StatisticsFileError, match="no table of statistics"):
+        SaturationTracker(str(tmp_path / "run"), [CannotResume(), "csv"], _mlp(), initial_epoch=1)
+    assert "CannotResume cannot go on" in caplog.text
+
+
+def test_that_names_with_the_sign_of_further_calls_are_names_like_others():
+    class Twice(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.add_module("fc#a", nn.Linear(6, 6))
+
+        def forward(self, inputs):
+            (layer,) = self.children()
+            return layer(layer(inputs))
+
+    with SaturationTracker("", Kept(), model := Twice()) as tracker:
+        model(torch.randn(5, 6))
+        assert list(tracker.memory_per_layer) == ["fc#a", "fc#a#2"]
+        assert not tracker.not_measured

@@ -11,7 +11,7 @@ import torch
 
 from landscope.contract.errors import LandscopeError, OptionError, StatisticsFileError
 from landscope.saturation.rethreshold import read_spectra
-from landscope.saturation.writers import AbstractWriter, make_writer
+from landscope.saturation.writers import AbstractWriter, CSVWriter, NPYWriter, make_writer
 
 
 class Kept(AbstractWriter):
@@ -154,6 +154,37 @@ def test_that_a_writer_that_fails_keeps_nothing_from_the_others(tmp_path):
         with pytest.raises(StatisticsFileError):
             call()
     assert (own.values, own.saves, own.closed) == ([("loss", 1)], 1, True)
+
+
+def test_that_the_failures_of_all_writers_are_told(tmp_path):
+    class Full(Kept):
+        def save(self):
+            raise OSError("disk full")
+
+    class Odd(Kept):
+        def save(self):
+            raise ValueError("odd value")
+
+    with pytest.raises(OSError, match="disk full") as caught:
+        make_writer([Full(), Odd()], "").save()
+    assert "odd value" in caught.value.__notes__[0]
+
+
+def test_that_series_whose_names_differ_in_slashes_only_keep_files_of_their_own(tmp_path):
+    writer = make_writer("npy", str(tmp_path))
+    for name, value in {"a/b": 1, "a_b": 2, "a:b": 3}.items():
+        writer.add_scalar(name, value)
+    found = {path.parent.name: int(np.load(path)) for path in tmp_path.rglob("*.npy")}
+    assert found == {"a_b": 1, "a_b-2": 2, "a_b-3": 3}
+
+
+@pytest.mark.parametrize("make", [CSVWriter, NPYWriter])
+def test_that_writers_made_by_hand_take_paths(tmp_path, make):
+    writer = make(tmp_path / "run")
+    writer.add_scalar("train-spectrum_fc", np.ones(3))
+    writer.save()
+    writer.close()
+    assert list(tmp_path.rglob("*epoch0.np?"))
 
 
 @pytest.mark.parametrize("save_to", [["csv", "plot"], ["plotcsv", "csv"]])

@@ -9,6 +9,7 @@ from torch import nn
 
 from landscope.contract.errors import OptionError
 from landscope.layers.kinds import Layer, observed_layers
+from landscope.saturation.series_names import free_name
 
 LayerFilter = Callable[[dict[str, nn.Module]], dict[str, nn.Module]]
 """Takes the layers by name and returns those to keep."""
@@ -54,7 +55,7 @@ def watched_layers(
         for layer in _chosen(root, kinds, wanted):
             if id(layer.module) not in seen:
                 seen.add(id(layer.module))
-                name = _free_name(layer.name.replace(".", "-") or bare.format(place) + layer.kind, found)
+                name = free_name(layer.name.replace(".", "-") or bare.format(place) + layer.kind, found)
                 found[name] = Watched(replace(layer, name=name), root)
     unwanted = {name.replace(".", "-") for name in ignored}
     kept = {name: one for name, one in found.items() if name not in unwanted}
@@ -94,10 +95,3 @@ def _chosen(root: nn.Module, kinds: tuple[type[nn.Module], ...], wanted: set[str
     return [
         layer for layer in observed_layers(root, embeddings=True, named=names - inside) if layer.name in names
     ]
-
-
-def _free_name(name: str, taken: Collection[str]) -> str:
-    number, free = 2, name
-    while free in taken:
-        free, number = f"{name}-{number}", number + 1
-    return free

@@ -26,7 +26,7 @@ def memory_of_layers(
     layers = {one.layer.name: one.layer for one in watched}
     found = {}
     for name in dict.fromkeys([*layers, *met]):
-        layer = layers[name.split("#")[0]]
+        layer = layers[name] if name in layers else layers[name.rpartition("#")[0]]
         known = met[name].dimension if name in met else features_of(layer, options.sampling.conv_method)
         rows = EMBEDDED_ROWS if options.embed else 0
         found[name] = _MODES * covariance_bytes(known, embedded_rows=rows, maps=layer.family == "map")

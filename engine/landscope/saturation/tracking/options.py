@@ -12,6 +12,7 @@ from landscope.contract.errors import OptionError
 from landscope.contract.intrinsic import IdimRule
 from landscope.layers.samples import ConvMethod, TimeseriesMethod
 from landscope.saturation.writers.base import AbstractWriter
+from landscope.saturation.writers.composite import CompositWriter
 from landscope.saturation.writers.registry import WRITERS, make_writer
 
 _WRITE_NO_FILES = {"print"}
@@ -82,10 +83,11 @@ def resume(writer: AbstractWriter, initial_epoch: int) -> None:
         StatisticsFileError: what is there is no file of statistics.
     """
     if initial_epoch > 0:
-        try:
-            writer.resume_from_saved_state(initial_epoch)
-        except NotImplementedError:
-            log.warning("%s cannot go on from an earlier training and starts anew.", type(writer).__name__)
+        for one in writer.writers if isinstance(writer, CompositWriter) else [writer]:
+            try:
+                one.resume_from_saved_state(initial_epoch)
+            except NotImplementedError:
+                log.warning("%s cannot go on from an earlier training and starts anew.", type(one).__name__)
 
 
 def writer_for(

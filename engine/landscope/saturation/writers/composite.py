@@ -11,7 +11,7 @@ from landscope.saturation.writers.base import AbstractWriter
 class CompositWriter(AbstractWriter):
     """Hands everything to each of its writers, in their order; one that fails keeps nothing from the others.
 
-    What the first failing one raised is raised once all had their turn.
+    What the first failing one raised is raised once all had their turn, with notes of the other failures.
     """
 
     def __init__(self, writers: Sequence[AbstractWriter]) -> None:
@@ -48,5 +48,7 @@ class CompositWriter(AbstractWriter):
                 action(writer)
             except Exception as error:
                 failures.append(error)
+        for other in failures[1:]:
+            failures[0].add_note(f"{type(other).__name__} in another writer: {other}")
         if failures:
             raise failures[0]

@@ -22,9 +22,9 @@ class CSVWriter(AbstractWriter):
     """
 
     def __init__(self, savepath: str, **_: Any) -> None:
-        self.savepath = savepath
+        self.savepath = str(savepath)
         self._file = StoredFile(Path(f"{savepath}.csv"))
-        self._spectra = SpectraBeside(savepath)
+        self._spectra = SpectraBeside(self.savepath)
         self._table = Table()
         self._epochs = Epochs()
         self._unsaved = False

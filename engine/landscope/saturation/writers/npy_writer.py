@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from landscope.saturation.series_folder import set_aside
+from landscope.saturation.series_names import free_name
 from landscope.saturation.spectra import SPECTRUM
 from landscope.saturation.writers.base import AbstractWriter
 from landscope.saturation.writers.stored import replace, unwritable
@@ -21,15 +22,17 @@ class NPYWriter(AbstractWriter):
     """Writes ``savepath/SERIES/SERIES_epochN.npy`` as values come: numbers, spectra, matrices.
 
     Files of an earlier run from the first epoch on move to ``savepath/SERIES.bak``. Slashes in a name become
-    underscores. With ``zip``, ``close`` also packs the folder as ``savepath.zip``.
+    underscores; a second series of that name goes to ``SERIES-2``. With ``zip``, ``close`` also packs the
+    folder as ``savepath.zip``.
     """
 
     def __init__(self, savepath: str, zip: bool = False, **_: Any) -> None:
-        self.savepath = savepath
+        self.savepath = str(savepath)
         self._zip = zip
         self._first = 0
         self._epochs = Epochs()
         self._begun = False
+        self._folders: dict[str, str] = {}
 
     def resume_from_saved_state(self, initial_epoch: int) -> None:
         """Keep the files of the epochs before ``initial_epoch``."""
@@ -46,7 +49,7 @@ class NPYWriter(AbstractWriter):
         if SPECTRUM in name and array.ndim == 1:
             array = np.pad(array, (0, max(0, kwargs.get("dimension", 0) - len(array))))
         epoch = self._epochs.place(name, kwargs.get("epoch"))
-        folder = Path(self.savepath, _folder_name(name))
+        folder = Path(self.savepath, self._folder_of(name))
         content = io.BytesIO()
         np.save(content, array, allow_pickle=False)
         try:
@@ -69,6 +72,11 @@ class NPYWriter(AbstractWriter):
                 shutil.make_archive(self.savepath, "zip", root_dir=self.savepath)
             except OSError as error:
                 raise unwritable(Path(f"{self.savepath}.zip"), error) from error
+
+    def _folder_of(self, series: str) -> str:
+        if series not in self._folders:
+            self._folders[series] = free_name(_folder_name(series), self._folders.values())
+        return self._folders[series]
 
     def _prepare(self, folder: Path) -> None:
         """Make the folder; before the first value set aside what an earlier run left of these epochs."""
