@@ -78,7 +78,7 @@ def _reference_title(measured: SaturationMeasured, first: SaturationMeasured) ->
 
 def _otherwise(measured: SaturationMeasured, last: SaturationMeasured | None) -> str:
     otherwise = unlike(measured, last, counted=True) if last is not None else ""
-    return f"measured unlike {last.checkpoint}: {otherwise}" if last is not None and otherwise else ""
+    return f"{otherwise} as at {last.checkpoint}" if last is not None and otherwise else ""
 
 
 def _first_measured(

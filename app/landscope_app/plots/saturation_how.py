@@ -69,7 +69,7 @@ def _told(settings: Mapping[str, Setting], name: str, *, short: bool = False) ->
     if name == "timeseries_method":
         return "every step" if value == "timestepwise" else "last step"
     if name == "idim_rule":
-        return "delve's rule" if value == "delve" else "smallest count"
+        return "delve's rule" if value == "delve" else "fewest directions"
     if name == "threshold":
         return f"{share_told(float(value or 0))} of the variance"
     if name == "samples":

@@ -119,8 +119,8 @@ def _otherwise(frame: Frame, shares: Sequence[float], *, counted: bool) -> str:
     ]
     last = shown[-1]
     found = [text for one in shown if (text := unlike(one, last, counted=counted))]
-    several = f"{len(found)} of {len(frame.ours)} measured unlike {last.checkpoint}"
-    return f"{several}: {' or '.join(dict.fromkeys(found))}" if found else ""
+    how = " or ".join(dict.fromkeys(found))
+    return f"{len(found)} of {len(frame.ours)}: {how} as at {last.checkpoint}" if found else ""
 
 
 def _hows(beside: Sequence[Against]) -> str:

@@ -31,7 +31,7 @@ from landscope_app.views.names_field import NamesField
 NO_SCRIPT = "Needs a model script in a trusted folder"
 _MAPS = tuple((name, name) for name in ("channelwise", "mean", "max", "median", "flatten"))
 _SERIES = (("last step", "last_timestep"), ("every step", "timestepwise"))
-_RULES = (("smallest count", "smallest_k"), ("as delve counts", "delve"))
+_RULES = (("fewest directions", "smallest_k"), ("as delve counts", "delve"))
 _SAMPLES = tuple((f"{n:,}" if n else "all", n) for n in (128, 256, 512, 1024, 2048, 4096, 0))
 
 
@@ -52,7 +52,11 @@ class MeasureForm(QWidget):
         self._options = SaturationOptions()
         self._maps = _combo("Convolutions", _MAPS, "Each position of a map is a row, or each map is one")
         self._series = _combo("Sequences", _SERIES, "Which steps of a sequence are rows")
-        self._rule = _combo("Counting rule", _RULES, "How directions are counted")
+        self._rule = _combo(
+            "Counting rule",
+            _RULES,
+            "The fewest directions that hold the threshold of the variance, or as delve counts",
+        )
         self._split = _combo("Split", (("train", "train"),), "The part of the data that is measured")
         self._samples = _combo("Samples", _SAMPLES, "How many samples of the data are used")
         self._layers = NamesField()
@@ -144,6 +148,7 @@ class MeasureForm(QWidget):
         return (*boxes, self._layers, self._rows, self._keep)
 
     def _dress(self) -> None:
+        self.setFocusProxy(self._maps)
         self._layers.setAccessibleName("Further layers")
         self._layers.setPlaceholderText("names or classes, with commas")
         self._layers.setToolTip("Further layers by module name or by class, such as Embedding")
@@ -161,7 +166,7 @@ class MeasureForm(QWidget):
         inner = QWidget()
         form = QFormLayout(inner)
         form.setContentsMargins(12, 4, 12, 4)
-        form.setVerticalSpacing(4)
+        form.setVerticalSpacing(3)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         named = (
             ("Convolutions", self._maps),

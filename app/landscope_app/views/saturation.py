@@ -85,7 +85,8 @@ class SaturationView(Pictured):
         self.map.drawn.connect(self._show_drawn)
         self.measure.toggled.connect(self._show_form)
         self.split.chosen.connect(lambda split: self.selection.set(split=split))
-        self.form.closed.connect(lambda: self.measure.setChecked(False))
+        self.measure.clicked.connect(lambda _on: self.form.setFocus())
+        self.form.closed.connect(self._leave_form)
         for canvas in (self.bars.canvas, self.map.canvas):
             copy = QAction("Copy table", canvas)
             copy.triggered.connect(self.copy_table)
@@ -112,20 +113,18 @@ class SaturationView(Pictured):
         layout.addWidget(self._scrolled(), 1)
         layout.addWidget(self.form, 1)
         self.form.hide()
-        layout.addLayout(self._last_row())
-
-    def _last_row(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setContentsMargins(0, 0, 8, 0)
-        row.addWidget(self.foot, 1)
-        row.addWidget(self.split, 0, Qt.AlignmentFlag.AlignBottom)
-        row.addWidget(self.measure, 0, Qt.AlignmentFlag.AlignBottom)
-        return row
+        self.foot.put_beside(self.split, self.measure)
+        layout.addWidget(self.foot)
 
     def _show_form(self, wanted: bool) -> None:
         """The form in the place of what was measured, or that again."""
-        self._scroll.setVisible(not wanted)
+        for part in (self._scroll, self.foot):
+            part.setVisible(not wanted)
         self.form.setVisible(wanted)
+
+    def _leave_form(self) -> None:
+        self.measure.setChecked(False)
+        self.measure.setFocus()
 
     def _scrolled(self) -> QScrollArea:
         """Bars or map above the spectrum; they scroll where both do not fit."""
@@ -310,6 +309,7 @@ class SaturationView(Pictured):
 def _measure_button() -> QToolButton:
     button = QToolButton()
     button.setText("Measure…")
+    button.setProperty("link", True)
     button.setCheckable(True)
     button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
     button.setAccessibleName("Choose how saturation is measured")

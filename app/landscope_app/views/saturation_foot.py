@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from landscope_app.theme.colors import Theme
 from landscope_app.views.labels import Note
@@ -25,11 +25,19 @@ class SaturationFoot(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(12, 0, 12, 2)
         layout.setSpacing(2)
-        for line in self._lines():
+        for line in self._lines()[:-1]:
             layout.addWidget(line)
+        self._last = QHBoxLayout()
+        self._last.addWidget(self.note, 1)
+        layout.addLayout(self._last)
 
     def _lines(self) -> tuple[Note, ...]:
         return self.key, self.flags, self.beside, self.note
+
+    def put_beside(self, *widgets: QWidget) -> None:
+        """Put widgets at the end of the last line."""
+        for widget in widgets:
+            self._last.addWidget(widget)
 
     def apply_theme(self, theme: Theme) -> None:
         """Take other colours and fonts."""

@@ -37,7 +37,7 @@ def test_that_what_was_measured_alike_is_compared_without_a_word(session: Sessio
 def test_that_bars_from_before_say_how_they_were_measured(session: Session) -> None:
     _measure(session, RUN, LAST, conv_method="median")
     before, after = saturation_chart(session, RUN, SECOND), saturation_chart(session, RUN, LAST)
-    assert before.otherwise == f"measured unlike {LAST}: maps channelwise, not median"
+    assert before.otherwise == f"maps channelwise, not median as at {LAST}"
     assert before.reference_title == f"at {FIRST}"
     assert after.otherwise == ""
     assert after.note.endswith("train · maps median")
@@ -47,13 +47,13 @@ def test_that_bars_from_before_say_how_they_were_measured(session: Session) -> N
 def test_that_a_map_says_how_many_of_its_columns_are_unlike_the_last(session: Session) -> None:
     for checkpoint in names()[3:]:
         _measure(session, RUN, checkpoint, samples=512)
-    note = f"3 of 8 measured unlike {LAST}: 1,437 samples, not 512 samples"
+    note = f"3 of 8: 1,437 samples, not 512 samples as at {LAST}"
     assert saturation_map(session, RUN).note.replace("\u202f", ",").replace("\u2009", ",") == note
 
 
 def test_that_rules_and_thresholds_matter_where_they_are_shown(session: Session) -> None:
     _measure(session, RUN, LAST, idim_rule="delve")
-    assert "smallest count, not delve's rule" in saturation_map(session, RUN, "idim").note
+    assert "fewest directions, not delve's rule" in saturation_map(session, RUN, "idim").note
     assert saturation_map(session, RUN, "trace").note == ""
     measured = session.saturation[f"{RUN}/train"].measured
     measured[FIRST] = replace(measured[FIRST], threshold=0.9)

@@ -141,12 +141,17 @@ def test_that_the_form_takes_the_place_of_the_bars_while_it_is_open(keep: Keep) 
     view.resize(300, 300)
     view.show()
     assert view.bars.isVisible() and not view.form.isVisible()
-    view.measure.click()
+    view.activateWindow()
+    assert QTest.qWaitForWindowActive(view, 5000)
+    view.measure.setFocus()
+    QTest.keyClick(view.measure, Qt.Key.Key_Space)
     assert view.form.isVisible() and not view.bars.isVisible()
+    assert view.form.isAncestorOf(view.focusWidget())
     buttons = view.form.findChildren(QPushButton)
     assert all(view.form.rect().contains(button.geometry()) for button in buttons)
     _named(view.form, "Close without measuring").click()
     assert view.bars.isVisible() and not view.measure.isChecked()
+    assert view.measure.hasFocus()
 
 
 def test_that_the_split_that_is_shown_can_be_chosen_once_two_were_measured(keep: Keep) -> None:
