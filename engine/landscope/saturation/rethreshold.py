@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from landscope.contract.errors import StatisticsFileError
 from landscope.contract.intrinsic import IdimRule, intrinsic_dimension
 from landscope.saturation.npy_file import read_npy
-from landscope.saturation.series_folder import files_of
+from landscope.saturation.series_folder import BEFORE_SERIES, files_of
 from landscope.saturation.session_spectra import SESSION, spectra_of_session
 from landscope.saturation.spectra import ENDING, EPOCH, SPECTRUM, Spectrum, read_spectra_file, spectrum_of
 
@@ -108,13 +108,18 @@ def _of_spectra(folder: Path) -> list[Spectrum]:
 
 
 def _of_arrays(folder: Path) -> Iterator[Spectrum]:
-    """Spectra as they were stored, and those of covariances that have none."""
-    series = {path.name: files_of(path) for path in sorted(folder.iterdir())}
-    for name, files in series.items():
-        spectrum = name.replace(COVARIANCE, SPECTRUM, 1)
-        if SPECTRUM in name or (COVARIANCE in name and not series.get(spectrum)):
-            for epoch, path in files:
-                yield spectrum_of(spectrum, epoch, _values(path, square=spectrum != name))
+    """Spectra as they were stored, and those of covariances for epochs that have none."""
+    found: dict[tuple[str, int], tuple[Path, bool]] = {}
+    for series in sorted(folder.iterdir()):
+        name = series.name.removeprefix(BEFORE_SERIES)
+        stored = SPECTRUM in name
+        if stored or COVARIANCE in name:
+            for epoch, path in files_of(series):
+                key = (name.replace(COVARIANCE, SPECTRUM, 1), epoch)
+                if stored or key not in found:
+                    found[key] = (path, not stored)
+    for (name, epoch), (path, square) in found.items():
+        yield spectrum_of(name, epoch, _values(path, square))
 
 
 def _values(path: Path, square: bool) -> NDArray[np.float64]:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+BEFORE_SERIES = "_"
+"""What delve's npy writer puts before the names of a tracker's series."""
+
 
 def files_of(folder: Path, prefix: str | None = None, ending: str = ".npy") -> list[tuple[int, Path]]:
     """The files called ``prefix + epoch + ending``, by epoch; none where ``folder`` is something else.

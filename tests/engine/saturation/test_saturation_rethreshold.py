@@ -128,6 +128,22 @@ def test_that_covariances_stored_by_delve_give_the_golden_dimensions(tmp_path, r
         }
 
 
+def test_that_a_folder_of_delve_goes_on_in_its_series_and_gives_one_spectrum_per_epoch(tmp_path):
+    """delve's npy writer puts an underscore before the series of its tracker."""
+    series = tmp_path / "_train-covariance-matrix_fc"
+    series.mkdir()
+    for epoch in range(3):
+        np.save(series / f"{series.name}_epoch{epoch}.npy", np.diag([8.0, 1.0]))
+    writer = make_writer("npy", str(tmp_path))
+    writer.resume_from_saved_state(2)
+    values = {"train-covariance-matrix_fc": np.diag([4.0, 1.0]), "train-spectrum_fc": np.array([4.0, 1.0])}
+    writer.add_scalars("", values)
+    assert len(list(series.iterdir())) == 3
+    found = read_spectra(tmp_path)
+    assert [(one.mode, one.layer, one.epoch) for one in found] == [("train", "fc", k) for k in range(3)]
+    assert [one.values[0] for one in found] == [8.0, 8.0, 4.0]
+
+
 def test_that_a_table_of_delve_is_resumed_and_says_why_it_has_no_other_threshold(tmp_path):
     (tmp_path / "run.csv").write_text(
         ";train-saturation_fc1;train-covariance-matrix_fc1;loss\n"

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from landscope.saturation.series_folder import set_aside
+from landscope.saturation.series_folder import BEFORE_SERIES, set_aside
 from landscope.saturation.series_names import free_name
 from landscope.saturation.spectra import SPECTRUM
 from landscope.saturation.writers.base import AbstractWriter
@@ -75,7 +75,10 @@ class NPYWriter(AbstractWriter):
 
     def _folder_of(self, series: str) -> str:
         if series not in self._folders:
-            self._folders[series] = free_name(_folder_name(series), self._folders.values())
+            ours = _folder_name(series)
+            resumed = self._first and Path(self.savepath, BEFORE_SERIES + ours).is_dir()
+            name = BEFORE_SERIES + ours if resumed else ours
+            self._folders[series] = free_name(name, self._folders.values())
         return self._folders[series]
 
     def _prepare(self, folder: Path) -> None:
