@@ -58,6 +58,7 @@ class WindowActions:
         window = self._window
         return {
             "analysis.run": lambda: self._space.choices.run_wanted.emit(self._space.choices.choices()),
+            "analysis.measure": self.measure,
             "analysis.refine": lambda: window.analyses.refine(self._space.landscape.plane_id),
             "analysis.again": window.opener.analyse_again,
             "analysis.pause": self.pause_or_resume,
@@ -73,6 +74,14 @@ class WindowActions:
         """What the panel of checkpoints asks for."""
         view.header.trust_pressed.connect(lambda: self._with_project(self.ask_about_trust))
         view.header.weights_wanted.connect(self._window.opener.use_weights)
+
+    def measure(self) -> None:
+        """Choose how saturation is measured, in its panel."""
+        docks, measuring = self._window.docks, self._window.measuring
+        if docks is not None and measuring is not None:
+            docks.all["saturation"].show()
+            docks.all["saturation"].raise_()
+            measuring.open_form()
 
     def _view_handlers(self) -> dict[str, Callable[..., object]]:
         window = self._window

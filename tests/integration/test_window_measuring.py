@@ -45,7 +45,8 @@ def view(window):
 def press_run(window, **options):
     """Choose options in the form and press "Run"; the name of the job."""
     form = view(window).form
-    view(window).measure.setChecked(True)
+    window.registry["analysis.measure"].trigger()
+    assert form.isVisible()
     choices = form.choices()
     form.show_choices(
         msgspec.structs.replace(choices, options=msgspec.structs.replace(choices.options, **options))
@@ -87,6 +88,34 @@ def test_that_a_refused_option_is_told_in_the_panel_and_nothing_is_lost(window):
     assert form.refusal == row.sentence and "validation" in row.sentence
     assert window.context.selection.split == "train"
     assert all(measured(window)[name] is one for name, one in before.items())
+
+
+def test_that_a_measurement_that_is_cancelled_leaves_every_checkpoint_with_a_result(window):
+    from window_fakes import wait_until
+
+    engines = window.context.engines
+    name = press_run(window, idim_rule="delve")
+    wait_until(lambda: measured(window)["step_40.pt"].settings["idim_rule"] == "delve", seconds=60)
+    engines.cancel(name)
+    wait_until(lambda: engines.table[name].state in ("cancelled", "done"), seconds=60)
+    assert len(measured(window)) == 5
+    assert measured(window)["step_40.pt"].settings["idim_rule"] == "delve"
+
+
+def test_that_checkpoints_from_before_say_that_they_were_measured_otherwise(window):
+    from window_fakes import wait_until
+
+    job = SaturationJob(
+        project=window.context.document.session.project,
+        run=RUN,
+        checkpoints=("step_40.pt",),
+        options=SaturationOptions(idim_rule="delve"),
+    )
+    assert ended(window, window.analyses.run(job)).state == "done"
+    window.context.selection.set(checkpoint="step_10.pt")
+    wait_until(lambda: "not delve's rule as at step_40.pt" in view(window).foot.beside.whole)
+    window.context.selection.set(checkpoint="step_40.pt")
+    wait_until(lambda: view(window).foot.beside.whole == "")
 
 
 def test_that_a_new_measurement_takes_the_place_of_one_that_waits(window):

@@ -33,6 +33,7 @@ PICTURE = (
 )
 PROJECT = (
     "analysis.run",
+    "analysis.measure",
     "analysis.refine",
     "analysis.again",
     "analysis.setup",
@@ -98,6 +99,7 @@ def _analysis(do: Handlers) -> list[ActionSpec]:
             icon="refresh",
             tip="As the bar of choices says",
         ),
+        _spec(do, "analysis.measure", "Measure saturation…", "Ctrl+M", tip="Choose how, and measure it anew"),
         _spec(do, "analysis.refine", "Refine the plane", "Ctrl+R", tip="Measure the rest of its grid"),
         _spec(
             do, "analysis.again", "Analyse everything again", tip="The first jobs of the project once more"

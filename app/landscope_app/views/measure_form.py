@@ -55,7 +55,7 @@ class MeasureForm(QWidget):
         self._rule = _combo(
             "Counting rule",
             _RULES,
-            "The fewest directions that hold the threshold of the variance, or as delve counts",
+            "The fewest directions that hold the threshold of the variance, or one less, as delve counts",
         )
         self._split = _combo("Split", (("train", "train"),), "The part of the data that is measured")
         self._samples = _combo("Samples", _SAMPLES, "How many samples of the data are used")

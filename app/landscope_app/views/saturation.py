@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QScrollArea,
     QSplitter,
     QStackedLayout,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -35,6 +34,7 @@ from landscope_app.views.labels import Hint
 from landscope_app.views.layer_spectrum import LayerSpectrum
 from landscope_app.views.measure_form import MeasureForm
 from landscope_app.views.pictured import Pictured, or_refuse
+from landscope_app.views.saturation_buttons import map_button, measure_button
 from landscope_app.views.saturation_foot import SaturationFoot
 from landscope_app.views.saturation_key import flags_key, marks_key, other_key
 from landscope_app.views.saturation_reading import reading_help
@@ -61,9 +61,9 @@ class SaturationView(Pictured):
         for one in STATISTICS:
             self.statistic.addItem(one.title, one.key)
         self.foot = SaturationFoot(theme)
-        self.form, self.measure, self.split = MeasureForm(), _measure_button(), SplitChoice()
+        self.form, self.measure, self.split = MeasureForm(), measure_button(), SplitChoice()
         self.bars, self.hint = BarsWidget(theme), Hint(theme)
-        self.map, self.over_training = TrainingMap(theme), _map_button()
+        self.map, self.over_training = TrainingMap(theme), map_button()
         self.compare = CompareButton()
         self.spectrum = LayerSpectrum(theme)
         self._opened = self._layer_used = False
@@ -304,23 +304,3 @@ class SaturationView(Pictured):
     @property
     def _key(self) -> str:
         return str(self.statistic.currentData())
-
-
-def _measure_button() -> QToolButton:
-    button = QToolButton()
-    button.setText("Measure…")
-    button.setProperty("link", True)
-    button.setCheckable(True)
-    button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-    button.setAccessibleName("Choose how saturation is measured")
-    button.setToolTip("Choose how saturation is measured, and measure it anew")
-    return button
-
-
-def _map_button() -> QToolButton:
-    button = QToolButton()
-    button.setText("Map")
-    button.setCheckable(True)
-    button.setAccessibleName("Map over all checkpoints")
-    button.setToolTip(f"Layers down, checkpoints across\n{SIGNS}")
-    return button

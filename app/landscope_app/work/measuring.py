@@ -58,6 +58,11 @@ class Measuring(QObject):
         if project is not None:
             self._form.show_choices(from_view(view.get("measure"), project))
 
+    def open_form(self) -> None:
+        """Show the form and let it take the keyboard."""
+        self._view.measure.setChecked(True)
+        self._form.setFocus()
+
     def view_state(self) -> dict[str, Any]:
         """What a session keeps of the form."""
         return for_view(self._form.choices())
