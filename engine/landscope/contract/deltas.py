@@ -174,6 +174,50 @@ class DistanceMatrices(Delta, frozen=True, kw_only=True):
     cosine: Floats
 
 
+class GradientOpened(DistanceOpened, frozen=True, kw_only=True):
+    """The frame of a run's gradient norms: its rows are the model's own parameters.
+
+    Attributes:
+        split: part of the data; samples: how many of its samples the loss is the mean of.
+    """
+
+    split: str
+    samples: int
+
+
+class GradientsMeasured(DistancesMeasured, frozen=True, kw_only=True):
+    """‖∂L/∂θ‖ at one checkpoint, L the mean loss over the frame's samples, under ``gradient_norm``.
+
+    0 = frozen or unused by the loss; NaN = not finite.
+    """
+
+
+class SimilarityMeasured(Delta, frozen=True, kw_only=True):
+    """How alike the functions of checkpoints are, on the same samples.
+
+    Attributes:
+        run, checkpoints: (M,) the rows. other, others: (K,) the columns; within a run the same.
+        split, samples: what they were compared on.
+        predictions: (M, K) float64 each: ``disagreement`` (share of samples with another predicted class),
+            ``kl`` (mean KL(row ‖ column) in nats), ``js`` (mean Jensen–Shannon divergence in nats); empty if
+            the model's outputs are no class scores.
+        layers: L names in forward order; cka: (L, M, K) linear CKA of each layer with itself, NaN where
+            undefined.
+    """
+
+    run: str
+    other: str
+    checkpoints: tuple[str, ...]
+    others: tuple[str, ...]
+    split: str
+    samples: int
+    predictions: dict[str, Floats]
+    layers: tuple[str, ...]
+    cka: Floats
+    not_observed: tuple[NotObserved, ...] = ()
+    settings: dict[str, Setting] = {}
+
+
 class LineOpened(Delta, frozen=True, kw_only=True):
     """A line from ``start`` (0) to ``end`` (1): coordinates (N,) float64, nothing measured yet."""
 
@@ -269,6 +313,9 @@ AnyDelta = (
     | DistanceOpened
     | DistancesMeasured
     | DistanceMatrices
+    | GradientOpened
+    | GradientsMeasured
+    | SimilarityMeasured
     | LineOpened
     | LinePoints
     | PlaneOpened

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from landscope.contract.deltas import UNKNOWN_LABEL, TrajectoryMeasured
+from landscope.contract.deltas import UNKNOWN_LABEL, SimilarityMeasured, TrajectoryMeasured
 from landscope.session.model import Distances, Line, Plane, Run, Saturation, Session
 from landscope.session.schema import dataset_names
 
@@ -35,6 +35,10 @@ def bundles(session: Session) -> Iterator[Bundle]:
         yield Bundle(("saturation", saturation.run, saturation.mode), _saturation(saturation))
     for distances in session.distances.values():
         yield Bundle(("distances", distances.opened.run), _distances(distances))
+    for gradients in session.gradients.values():
+        yield Bundle(("gradients", gradients.opened.run), _distances(gradients))
+    for one in session.similarities.values():
+        yield Bundle(("similarity", one.run, one.other), _similarity(one))
     for line in session.lines.values():
         yield Bundle(("line", line.opened.id), _line(line))
     for plane in session.planes.values():
@@ -114,6 +118,18 @@ def _distances(distances: Distances) -> Arrays:
         found["matrix_distance"] = np.asarray(distances.matrices.distance)
         found["matrix_cosine"] = np.asarray(distances.matrices.cosine)
     return found
+
+
+def _similarity(found: SimilarityMeasured) -> Arrays:
+    """The matrices of predictions (M, K) and ``cka`` (L, M, K)."""
+    own: Arrays = {
+        "checkpoints": _texts(found.checkpoints),
+        "others": _texts(found.others),
+        "layers": _texts(found.layers),
+        "cka": np.asarray(found.cka),
+    }
+    matrices = {name: np.asarray(values) for name, values in found.predictions.items()}
+    return {**own, "settings": _settings(found.settings), **_named(matrices, tuple(own))}
 
 
 def _line(line: Line) -> Arrays:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from landscope.contract.deltas import SimilarityMeasured
 from landscope.session.model import EMPTY, FAILED, Distances, Line, Plane, Run, Saturation, Session
 
 Facts = dict[str, Any]
@@ -28,6 +29,8 @@ def summary(session: Session) -> Facts:
         "runs": [_run(run) for run in session.runs.values()],
         "saturation": [_saturation(one) for one in session.saturation.values()],
         "distances": [_distances(one) for one in session.distances.values()],
+        "gradients": [_distances(one) for one in session.gradients.values()],
+        "similarity": [_similarity(one) for one in session.similarities.values()],
         "lines": [_line(line) for line in session.lines.values()],
         "planes": [_plane(plane) for plane in session.planes.values()],
         "provenance": dict(session.provenance),
@@ -95,6 +98,20 @@ def _distances(distances: Distances) -> Facts:
         "elements": int(np.sum(distances.opened.sizes)),
         "total": {quantity: value_range(distances.total(quantity, names)) for quantity in quantities},
         "matrices": distances.matrices is not None,
+    }
+
+
+def _similarity(found: SimilarityMeasured) -> Facts:
+    return {
+        "run": found.run,
+        "other": found.other,
+        "split": found.split,
+        "samples": found.samples,
+        "checkpoints": len(found.checkpoints),
+        "others": len(found.others),
+        "predictions": {name: value_range(values) for name, values in found.predictions.items()},
+        "layers": len(found.layers),
+        "cka": value_range(found.cka),
     }
 
 

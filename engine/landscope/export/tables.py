@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from landscope.contract.deltas import UNKNOWN_LABEL, DistanceMatrices, TrajectoryMeasured
+from landscope.contract.deltas import UNKNOWN_LABEL, DistanceMatrices, SimilarityMeasured, TrajectoryMeasured
 from landscope.session.model import Distances, Line, Plane, Run, Saturation, Session
 from landscope.session.schema import FLAGS, unit
 
@@ -57,9 +57,14 @@ def tables(session: Session) -> Iterator[Table]:
         if any(len(layer.embedding) for one in saturation.measured.values() for layer in one.layers):
             yield _embeddings(saturation)
     for distances in session.distances.values():
-        yield _distances(distances, _steps(session, distances.opened.run))
+        yield _distances("distances", distances, _steps(session, distances.opened.run))
         if distances.matrices is not None:
             yield _matrices(distances.matrices)
+    for gradients in session.gradients.values():
+        yield _distances("gradients", gradients, _steps(session, gradients.opened.run))
+    for similarity in session.similarities.values():
+        yield _predictions(similarity)
+        yield _cka(similarity)
     for line in session.lines.values():
         yield _line(line)
     for plane in session.planes.values():
@@ -136,7 +141,7 @@ def _embeddings(saturation: Saturation) -> Table:
     return Table(("embedding", saturation.run, saturation.mode), columns, rows)
 
 
-def _distances(distances: Distances, steps: dict[str, int | None]) -> Table:
+def _distances(kind: str, distances: Distances, steps: dict[str, int | None]) -> Table:
     """Rows per checkpoint: the total, then every layer, then every parameter."""
     opened = distances.opened
     measured = distances.measured.values()
@@ -153,7 +158,7 @@ def _distances(distances: Distances, steps: dict[str, int | None]) -> Table:
             for k, owner in enumerate(names):
                 values = [float(found[q][k]) if q in found else None for q in quantities]
                 rows.append([name, steps.get(name), scope, owner, *values])
-    return Table(("distances", opened.run), ("checkpoint", "step", "scope", "name", *quantities), rows)
+    return Table((kind, opened.run), ("checkpoint", "step", "scope", "name", *quantities), rows)
 
 
 def _matrices(found: DistanceMatrices) -> Table:
@@ -163,6 +168,19 @@ def _matrices(found: DistanceMatrices) -> Table:
     )
     columns = ("checkpoint", "other", "distance", "cosine")
     return Table(("matrices", found.run), columns, rows)
+
+
+def _predictions(found: SimilarityMeasured) -> Table:
+    pairs = product(found.checkpoints, found.others)
+    columns = (np.asarray(values, np.float64).reshape(-1).tolist() for values in found.predictions.values())
+    rows = ([*pair, *values] for pair, *values in zip(pairs, *columns, strict=True))
+    return Table(("similarity", found.run, found.other), ("checkpoint", "other", *found.predictions), rows)
+
+
+def _cka(found: SimilarityMeasured) -> Table:
+    cells = product(enumerate(found.layers), enumerate(found.checkpoints), enumerate(found.others))
+    rows = ((layer, one, other, float(found.cka[k, i, j])) for (k, layer), (i, one), (j, other) in cells)
+    return Table(("cka", found.run, found.other), ("layer", "checkpoint", "other", "cka"), rows)
 
 
 def _line(line: Line) -> Table:

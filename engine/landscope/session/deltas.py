@@ -18,8 +18,9 @@ def as_deltas(session: Session) -> Iterator[d.AnyDelta]:
         yield from _run(run)
     for saturation in session.saturation.values():
         yield from saturation.measured.values()
-    for distances in session.distances.values():
+    for distances in (*session.distances.values(), *session.gradients.values()):
         yield from _distances(distances)
+    yield from session.similarities.values()
     for line in session.lines.values():
         yield from _line(line)
     for plane in session.planes.values():

@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from landscope.session.hdf5 import h5py
-from landscope.session.layout.distances import put_distances
+from landscope.session.layout.distances import put_distances, put_gradients
 from landscope.session.layout.facts import put_facts
 from landscope.session.layout.lines import put_line
 from landscope.session.layout.planes import put_plane, put_trajectory
 from landscope.session.layout.runs import put_run
 from landscope.session.layout.saturations import put_saturation
+from landscope.session.layout.similarities import put_similarity
 from landscope.session.model import Session
 from landscope.session.schema import numbered
 
@@ -37,6 +38,8 @@ def put_session(file: Any, session: Session) -> None:
     _each(file, "checkpoints", put_run, session.runs.values())
     _each(file, "saturation", put_saturation, session.saturation.values())
     _each(file, "distances", put_distances, session.distances.values())
+    _each(file, "gradients", put_gradients, session.gradients.values())
+    _each(file, "similarity", put_similarity, session.similarities.values())
     _each(file, "lines", put_line, session.lines.values())
     _each(file, "planes", put_plane, session.planes.values())
     paths = [path for plane in session.planes.values() for path in plane.trajectories.values()]

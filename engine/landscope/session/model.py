@@ -162,7 +162,8 @@ class Session(msgspec.Struct, kw_only=True):
 
     Attributes:
         uuid: identity of the session, kept over saves; saves: how often it was written.
-        runs: by name; saturation: by "run/mode"; distances: by run; lines, planes: by id.
+        runs: by name; saturation: by "run/mode"; distances, gradients: by run; lines, planes: by id.
+        similarities: by the names of the runs of their rows and of their columns.
         provenance: facts about how results came to be. view: state of the window, JSON-able.
     """
 
@@ -174,6 +175,8 @@ class Session(msgspec.Struct, kw_only=True):
     runs: dict[str, Run] = {}
     saturation: dict[str, Saturation] = {}
     distances: dict[str, Distances] = {}
+    gradients: dict[str, Distances] = {}
+    similarities: dict[tuple[str, str], d.SimilarityMeasured] = {}
     lines: dict[str, Line] = {}
     planes: dict[str, Plane] = {}
     provenance: dict[str, str] = {}
@@ -233,11 +236,26 @@ def _measure_saturation(session: Session, delta: d.SaturationMeasured) -> None:
 
 
 def _open_distances(session: Session, delta: d.DistanceOpened) -> None:
-    old = session.distances.get(delta.run)
+    _open_rows(session.distances, delta)
+
+
+def _open_gradients(session: Session, delta: d.GradientOpened) -> None:
+    old = session.gradients.get(delta.run)
+    if old is not None and _sample(old.opened) != _sample(delta):  # of other data: not to be mixed
+        del session.gradients[delta.run]
+    _open_rows(session.gradients, delta)
+
+
+def _open_rows(known: dict[str, Distances], delta: d.DistanceOpened) -> None:
+    old = known.get(delta.run)
     if old is not None and _same_rows(old.opened, delta):  # flags known later: keep the values
         old.opened = delta
         return
-    session.distances[delta.run] = Distances(opened=delta)
+    known[delta.run] = Distances(opened=delta)
+
+
+def _sample(opened: d.DistanceOpened) -> tuple[str, int] | None:
+    return (opened.split, opened.samples) if isinstance(opened, d.GradientOpened) else None
 
 
 def _same_rows(one: d.DistanceOpened, other: d.DistanceOpened) -> bool:
@@ -247,6 +265,15 @@ def _same_rows(one: d.DistanceOpened, other: d.DistanceOpened) -> bool:
 def _measure_distances(session: Session, delta: d.DistancesMeasured) -> None:
     if delta.run in session.distances:
         session.distances[delta.run].measured[delta.checkpoint] = delta
+
+
+def _measure_gradients(session: Session, delta: d.GradientsMeasured) -> None:
+    if delta.run in session.gradients:
+        session.gradients[delta.run].measured[delta.checkpoint] = delta
+
+
+def _measure_similarity(session: Session, delta: d.SimilarityMeasured) -> None:
+    session.similarities[delta.run, delta.other] = delta
 
 
 def _take_matrices(session: Session, delta: d.DistanceMatrices) -> None:
@@ -312,6 +339,9 @@ _HANDLERS: dict[type, Callable[[Session, Any], None]] = {
     d.DistanceOpened: _open_distances,
     d.DistancesMeasured: _measure_distances,
     d.DistanceMatrices: _take_matrices,
+    d.GradientOpened: _open_gradients,
+    d.GradientsMeasured: _measure_gradients,
+    d.SimilarityMeasured: _measure_similarity,
     d.LineOpened: _open_line,
     d.LinePoints: _add_line_points,
     d.PlaneOpened: _open_plane,

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from landscope.contract.errors import SessionError
-from landscope.session.layout.distances import take_distances
+from landscope.session.layout.distances import take_distances, take_gradients
 from landscope.session.layout.facts import take_facts, take_version
 from landscope.session.layout.lines import take_line
 from landscope.session.layout.planes import take_plane, take_trajectory
 from landscope.session.layout.runs import take_run
 from landscope.session.layout.saturations import take_saturation
+from landscope.session.layout.similarities import take_similarity
 from landscope.session.layout.take import members
 from landscope.session.model import Session
 from landscope.session.schema import FORMAT_VERSION
@@ -39,6 +40,10 @@ def _session(file: Any) -> Session:
         session.saturation[f"{one.run}/{one.mode}"] = one
     for distances in map(take_distances, members(file, "distances")):
         session.distances[distances.opened.run] = distances
+    for gradients in map(take_gradients, members(file, "gradients")):
+        session.gradients[gradients.opened.run] = gradients
+    for similarity in map(take_similarity, members(file, "similarity")):
+        session.similarities[similarity.run, similarity.other] = similarity
     session.lines = {line.opened.id: line for line in map(take_line, members(file, "lines"))}
     session.planes = {plane.opened.id: plane for plane in map(take_plane, members(file, "planes"))}
     for path in map(take_trajectory, members(file, "trajectories")):

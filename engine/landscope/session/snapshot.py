@@ -19,6 +19,8 @@ def snapshot(session: Session) -> Session:
         runs={name: _run(run) for name, run in session.runs.items()},
         saturation={key: _saturation(one) for key, one in session.saturation.items()},
         distances={name: _distances(one) for name, one in session.distances.items()},
+        gradients={name: _distances(one) for name, one in session.gradients.items()},
+        similarities=dict(session.similarities),
         lines={name: _line(line) for name, line in session.lines.items()},
         planes={name: _plane(plane) for name, plane in session.planes.items()},
         provenance=dict(session.provenance),

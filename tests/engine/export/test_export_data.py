@@ -23,7 +23,8 @@ LOSSES = np.array([0.1 + 0.2, 1 / 3, np.nan, np.inf, 1e-300])
 def session() -> Session:
     """One result of every kind, with NaN, inf and names that no file system likes."""
     session = Session(title="all")
-    for delta in (*run_deltas(), *saturation_deltas(), *distance_deltas(), *landscape_deltas()):
+    parts = (run_deltas, saturation_deltas, distance_deltas, function_deltas, landscape_deltas)
+    for delta in (delta for part in parts for delta in part()):
         session.apply(delta)
     session.planes["net/plane"].state[0, 1] = FAILED
     return session
@@ -95,6 +96,41 @@ def distance_deltas() -> list[d.AnyDelta]:
     ]
 
 
+def function_deltas() -> list[d.AnyDelta]:
+    return [
+        d.GradientOpened(
+            run="net",
+            reference="",
+            reference_step=None,
+            parameters=("a.weight",),
+            sizes=np.array([6]),
+            layers=("a",),
+            layer_of=np.array([0]),
+            split="train",
+            samples=64,
+        ),
+        d.GradientsMeasured(
+            run="net",
+            checkpoint="10.pt",
+            parameters={"gradient_norm": np.array([0.5])},
+            layers={"gradient_norm": np.array([0.5])},
+            total={"gradient_norm": 0.5},
+        ),
+        d.SimilarityMeasured(
+            run="net",
+            other="other",
+            checkpoints=("0.pt", "10.pt"),
+            others=("5.pt",),
+            split="train",
+            samples=64,
+            predictions={"kl": np.array([[np.inf], [0.25]])},
+            layers=("a",),
+            cka=np.array([[[0.5], [np.nan]]]),
+            settings={"estimator": "unbiased"},
+        ),
+    ]
+
+
 def landscape_deltas() -> list[d.AnyDelta]:
     return [
         d.LineOpened(
@@ -140,18 +176,21 @@ def rows(folder: Path, name: str) -> list[dict[str, str]]:
 def test_that_there_is_one_csv_per_table_and_one_npz_per_result(session: Session, tmp_path: Path) -> None:
     written = export_csv(session, tmp_path / "new")
     assert sorted(path.name for path in written) == [
+        "cka_net_other.csv",
         "distances_net.csv",
         "embedding_net_eval.csv",
+        "gradients_net.csv",
         "line_l.csv",
         "losses_net.csv",
         "matrices_net.csv",
         "plane_net-plane.csv",
         "saturation_net_eval.csv",
+        "similarity_net_other.csv",
         "spectra_net_eval.csv",
         "trajectory_net-plane_net.csv",
     ]
     assert all(path.stat().st_size for path in written)
-    assert len(export_npz(session, tmp_path)) == 6
+    assert len(export_npz(session, tmp_path)) == 8
 
 
 def test_that_csv_floats_are_the_very_same_numbers(session: Session, tmp_path: Path) -> None:
@@ -193,6 +232,15 @@ def test_that_embedded_samples_are_rows_and_what_is_not_known_is_empty(
     assert list(unknown.values()) == ["10.pt", "conv,1", "", "", "nan", "2.0"]
 
 
+def test_that_comparisons_of_functions_are_rows_of_two_checkpoints(session: Session, tmp_path: Path) -> None:
+    export_csv(session, tmp_path)
+    first, second = rows(tmp_path, "similarity_net_other.csv")
+    assert list(first.values()) == ["0.pt", "5.pt", "inf"]
+    assert list(second.values()) == ["10.pt", "5.pt", "0.25"]
+    assert list(rows(tmp_path, "cka_net_other.csv")[1].values()) == ["a", "10.pt", "5.pt", "nan"]
+    assert [row["gradient_norm"] for row in rows(tmp_path, "gradients_net.csv")] == ["0.5"] * 3
+
+
 def test_that_npz_holds_the_arrays_without_pickle(session: Session, tmp_path: Path) -> None:
     export_npz(session, tmp_path)
     with np.load(tmp_path / "plane_net-plane.npz", allow_pickle=False) as file:
@@ -207,6 +255,9 @@ def test_that_npz_holds_the_arrays_without_pickle(session: Session, tmp_path: Pa
     with np.load(tmp_path / "losses_net.npz", allow_pickle=False) as file:
         assert file["splits"].tolist() == ["train", "test"]
         assert file["loss_0"].tolist() == [0, 10 / 3]
+    with np.load(tmp_path / "similarity_net_other.npz", allow_pickle=False) as file:
+        assert file["kl"].tolist() == [[np.inf], [0.25]]
+        assert file["cka"].shape == (1, 2, 1)
     with np.load(tmp_path / "distances_net.npz", allow_pickle=False) as file:
         assert file["parameters_distance"][0, 0] == 1.25
         assert file["matrix_distance"].tolist() == [[0, 2.5], [2.5, 0]]
@@ -245,6 +296,8 @@ def test_that_the_summary_is_strict_json_with_shapes_and_ranges(session: Session
     assert found["saturation"][0]["shape"] == [1, 1]
     assert found["saturation"][0]["embedding"] == {"layers": 1, "samples": 2}
     assert found["distances"][0]["elements"] == 8
+    assert found["similarity"][0]["cka"] == {"min": 0.5, "max": 0.5, "finite": 1, "nonfinite": 1}
+    assert found["gradients"][0]["total"]["gradient_norm"]["max"] == 0.5
     assert found["distances"][0]["total"]["angle"]["max"] == 90
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -112,11 +113,12 @@ def saturations(draw: st.DrawFn, run: str) -> list[d.AnyDelta]:
 
 
 @st.composite
-def distances(draw: st.DrawFn, run: str) -> list[d.AnyDelta]:
+def rows_of(draw: st.DrawFn, run: str, opened: Any, measured: Any) -> list[d.AnyDelta]:
+    """A frame of parameters and layers, and values at some checkpoints."""
     parameters = tuple(draw(st.lists(NAMES, max_size=3, unique=True)))
     modules = tuple(draw(st.lists(NAMES, max_size=2, unique=True)))
     found: list[d.AnyDelta] = [
-        d.DistanceOpened(
+        opened(
             run=run,
             reference=draw(NAMES),
             reference_step=draw(STEPS),
@@ -127,10 +129,9 @@ def distances(draw: st.DrawFn, run: str) -> list[d.AnyDelta]:
             flags=tuple(tuple(draw(st.lists(NAMES, max_size=2))) for _ in parameters),
         )
     ]
-    names = draw(st.lists(NAMES, max_size=3, unique=True))
-    for name in names:
+    for name in draw(st.lists(NAMES, max_size=3, unique=True)):
         found.append(
-            d.DistancesMeasured(
+            measured(
                 run=run,
                 checkpoint=name,
                 parameters=draw(metrics(len(parameters))),
@@ -138,12 +139,45 @@ def distances(draw: st.DrawFn, run: str) -> list[d.AnyDelta]:
                 total=draw(st.dictionaries(NAMES, FLOATS, max_size=3)),
             )
         )
+    return found
+
+
+@st.composite
+def distances(draw: st.DrawFn, run: str) -> list[d.AnyDelta]:
+    found = draw(rows_of(run, d.DistanceOpened, d.DistancesMeasured))
+    names = tuple(one.checkpoint for one in found[1:])
     if draw(st.booleans()):
         square = floats(len(names), len(names))
         found.append(
-            d.DistanceMatrices(run=run, checkpoints=tuple(names), distance=draw(square), cosine=draw(square))
+            d.DistanceMatrices(run=run, checkpoints=names, distance=draw(square), cosine=draw(square))
         )
     return found
+
+
+@st.composite
+def gradients(draw: st.DrawFn, run: str) -> list[d.AnyDelta]:
+    opened = partial(d.GradientOpened, split=draw(NAMES), samples=draw(st.integers(0, 2**40)))
+    return draw(rows_of(run, opened, d.GradientsMeasured))
+
+
+@st.composite
+def similarities(draw: st.DrawFn, run: str) -> list[d.AnyDelta]:
+    rows, columns, layers = (tuple(draw(st.lists(NAMES, max_size=2, unique=True))) for _ in range(3))
+    return [
+        d.SimilarityMeasured(
+            run=run,
+            other=draw(NAMES),
+            checkpoints=rows,
+            others=columns,
+            split=draw(NAMES),
+            samples=draw(st.integers(0, 2**40)),
+            predictions=draw(metrics(len(rows), len(columns))),
+            layers=layers,
+            cka=draw(floats(len(layers), len(rows), len(columns))),
+            not_observed=tuple(d.NotObserved(layer=one, reason="functional") for one in layers),
+            settings=draw(SETTINGS),
+        )
+    ]
 
 
 @st.composite
@@ -202,12 +236,15 @@ def planes(draw: st.DrawFn, key: str) -> list[d.AnyDelta]:
     return found
 
 
+PARTS = (runs, saturations, distances, gradients, similarities)
+
+
 @st.composite
 def delta_rows(draw: st.DrawFn) -> list[d.AnyDelta]:
     """Deltas of any kinds, in an order in which an analysis could send them."""
     found: list[d.AnyDelta] = []
     for run in draw(st.lists(NAMES, max_size=2, unique=True)):
-        for kind in draw(st.lists(st.sampled_from((runs, saturations, distances)), max_size=3)):
+        for kind in draw(st.lists(st.sampled_from(PARTS), max_size=3)):
             found += draw(kind(run))
     for key in draw(st.lists(NAMES, max_size=2, unique=True)):
         found += draw(draw(st.sampled_from((lines, planes)))(key))

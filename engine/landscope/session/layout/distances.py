@@ -1,4 +1,4 @@
-"""``/distances/NNNN``: one run's distance quantities, stacked over checkpoints, and its matrices."""
+"""``/distances/NNNN`` and ``/gradients/NNNN``: a run's quantities per parameter, stacked over checkpoints."""
 
 from __future__ import annotations
 
@@ -6,7 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from landscope.contract.deltas import DistanceMatrices, DistanceOpened, DistancesMeasured
+from landscope.contract.deltas import (
+    DistanceMatrices,
+    DistanceOpened,
+    DistancesMeasured,
+    GradientOpened,
+    GradientsMeasured,
+)
 from landscope.session.layout.put import (
     as_json,
     attach,
@@ -45,24 +51,44 @@ def put_distances(group: Any, distances: Distances) -> None:
 
 def take_distances(group: Any) -> Distances:
     """The run's distances again."""
-    opened = _take_frame(group)
-    found = Distances(opened=opened)
-    names = take_texts(group, "checkpoint")
+    found = Distances(opened=DistanceOpened(**_frame(group)))
+    _take_measured(group, found, DistancesMeasured)
+    if "matrices" in group:
+        found.matrices = _take_matrices(take_group(group, "matrices"), found.opened.run)
+    return found
+
+
+def put_gradients(group: Any, gradients: Distances) -> None:
+    """A run's gradient norms into their own, empty group."""
+    opened = gradients.opened
+    assert isinstance(opened, GradientOpened)
+    put_distances(group, gradients)
+    put_text(group, "split", opened.split)
+    put_array(group, "samples", np.int64(opened.samples))
+
+
+def take_gradients(group: Any) -> Distances:
+    """The run's gradient norms again."""
+    split, samples = take_text(group, "split"), int(take_integers(group, "samples", ()))
+    found = Distances(opened=GradientOpened(**_frame(group), split=split, samples=samples))
+    _take_measured(group, found, GradientsMeasured)
+    return found
+
+
+def _take_measured(group: Any, found: Distances, kind: type[DistancesMeasured]) -> None:
+    names, opened = take_texts(group, "checkpoint"), found.opened
     count = len(names)
     total = take_stack(take_group(group, "total"), count, ())
     layers = take_stack(take_group(group, "layers"), count, (len(opened.layers),))
     parameters = take_stack(take_group(group, "parameters"), count, (len(opened.parameters),))
     for row, name in enumerate(names):
-        found.measured[name] = DistancesMeasured(
+        found.measured[name] = kind(
             run=opened.run,
             checkpoint=name,
             parameters=dict(parameters[row]),
             layers=dict(layers[row]),
             total={quantity: float(value) for quantity, value in total[row].items()},
         )
-    if "matrices" in group:
-        found.matrices = _take_matrices(take_group(group, "matrices"), opened.run)
-    return found
 
 
 def _put_frame(group: Any, opened: DistanceOpened) -> None:
@@ -76,18 +102,19 @@ def _put_frame(group: Any, opened: DistanceOpened) -> None:
     put_text(group, "flags", as_json(opened.flags))
 
 
-def _take_frame(group: Any) -> DistanceOpened:
+def _frame(group: Any) -> dict[str, Any]:
+    """The fields of the frame."""
     parameters = take_texts(group, "parameter")
-    return DistanceOpened(
-        run=take_text(group, "run"),
-        reference=take_text(group, "reference"),
-        reference_step=take_optional_integers(group, "reference_step", 1)[0],
-        parameters=tuple(parameters),
-        sizes=take_integers(group, "elements", (len(parameters),)),
-        layers=tuple(take_texts(group, "layer")),
-        layer_of=take_integers(group, "layer_of", (len(parameters),)),
-        flags=parsed(take_text(group, "flags"), tuple[tuple[str, ...], ...], f"{group.name}/flags"),
-    )
+    return {
+        "run": take_text(group, "run"),
+        "reference": take_text(group, "reference"),
+        "reference_step": take_optional_integers(group, "reference_step", 1)[0],
+        "parameters": tuple(parameters),
+        "sizes": take_integers(group, "elements", (len(parameters),)),
+        "layers": tuple(take_texts(group, "layer")),
+        "layer_of": take_integers(group, "layer_of", (len(parameters),)),
+        "flags": parsed(take_text(group, "flags"), tuple[tuple[str, ...], ...], f"{group.name}/flags"),
+    }
 
 
 def _put_scope(group: Any, name: str, rows: list[dict[str, Any]], width: tuple[int, ...]) -> None:
