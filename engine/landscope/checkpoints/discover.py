@@ -159,7 +159,7 @@ def _entry(root: Path, path: Path, facts: FileFacts, fitting: Fitting) -> Entry:
         notes=tuple(map(clause, (*facts.remarks, *matched.notes))),
         sets=matched.sets,
     )
-    return Entry(info, matched, facts.parts)
+    return Entry(info, matched, facts.parts, facts.kind, facts.holds_optimizer)
 
 
 def _size(path: Path) -> int:

@@ -18,12 +18,15 @@ class Entry:
 
     Attributes:
         info: what is told. matched: its weights, None = it is not ready.
-        parts: the files that they lie in, as they were when they were described.
+        parts: the files that they lie in, as they were when they were described; its own is the first.
+        kind: of the file, as ``sniff`` names it. holds_optimizer: whether an optimizer's state is in it.
     """
 
     info: CheckpointInfo
     matched: Matched | None = None
     parts: tuple[Part, ...] = ()
+    kind: str = ""
+    holds_optimizer: bool = False
 
 
 def with_changes(info: CheckpointInfo, **changes: Any) -> CheckpointInfo:

@@ -155,7 +155,8 @@ class DistancesMeasured(Delta, frozen=True, kw_only=True):
     """All quantities of one checkpoint: per parameter (P,), per layer (L,) and in total, float64.
 
     Keys: ``distance, relative, update, path_length, straightness, cosine, angle, update_ratio, norm,
-    filter_relative``. NaN = undefined or non-finite weights.
+    filter_relative``, and ``last_update`` where the file holds the state of an optimizer that tells it.
+    NaN = undefined or non-finite weights.
     """
 
     run: str

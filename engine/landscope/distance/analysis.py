@@ -23,6 +23,7 @@ from landscope.contract.job import CancelToken, DistanceJob, Pace
 from landscope.distance.frame import Frame
 from landscope.distance.matrices import PairwiseProducts
 from landscope.distance.norms import Sums, parameter_sums
+from landscope.distance.optimizer_state import KEY, LastUpdates
 from landscope.distance.quantities import PathQuantities
 from landscope.distance.states import Chosen, RunStates
 
@@ -70,7 +71,7 @@ class _Walk:
         self.measured: list[DistancesMeasured] = []
         self._run, self._states, self._token, self._checkpoints = run, states, token, checkpoints
         self._total, self._pace = total, Pace(total, token)
-        self._quantities = PathQuantities()
+        self._quantities, self._last_updates = PathQuantities(), LastUpdates(run, token)
         self._recent: list[Sequence[Tensor]] = []
         self._reference: Sequence[Tensor] = ()
         self._reference_step: int | None = None
@@ -180,7 +181,10 @@ class _Walk:
             more = f" and {broken.sum() - 1} more" if broken.sum() > 1 else ""
             yield Notice(level="warning", sentence=f"{name} holds NaN or inf in {found}{more}.")
         self._broken = bool(broken.any())
-        delta = self._delta(name, self._quantities.follow(self._frame().grouped(sums)))
+        rows = self._quantities.follow(self._frame().grouped(sums))
+        last = self._last_update(name, tensors, sums)
+        yield from self._last_updates.taken()
+        delta = self._delta(name, rows if last is None else {**rows, KEY: last})
         self.measured.append(delta)
         self._recent = [tensors, *self._recent[:1]]
         yield Partial(delta=delta)
@@ -192,6 +196,14 @@ class _Walk:
             earlier = (one[k] for one in self._recent)
             columns.append(parameter_sums(now, self._reference[k], *earlier, check=self._token.check))
         return np.array(columns, np.float64).reshape(-1, len(Sums._fields)).T
+
+    def _last_update(
+        self, name: str, tensors: Sequence[Tensor], sums: NDArray[np.float64]
+    ) -> NDArray[np.float64] | None:
+        """The last step of the optimizer whose state the file holds, None where none can be told."""
+        moved = sums[Sums._fields.index("distance")] != 0.0 if self.measured else None
+        found = self._last_updates.of(self._states.entry(name), self._frame(), tensors, moved)
+        return None if found is None else np.sqrt(self._frame().grouped(found))
 
     def _delta(self, name: str, rows: dict[str, NDArray[np.float64]]) -> DistancesMeasured:
         parameters = len(self._frame().parameters)

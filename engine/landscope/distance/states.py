@@ -46,6 +46,10 @@ class RunStates:
         """Whether files are too large to be in memory as a whole."""
         return self.bytes_each * _AT_ONCE > self.budget
 
+    def entry(self, checkpoint: str) -> Entry:
+        """What is known of a checkpoint's file."""
+        return self._entries[checkpoint]
+
     def load(self, checkpoint: str) -> Sequence[Tensor]:
         """The P tensors of a checkpoint in the frame's order, on the CPU; of a large file, read when needed.
 
@@ -72,7 +76,7 @@ class RunStates:
         if not self._large:
             return [tensor.detach() for tensor in load_tensors(wanted, entry.parts).values()]
         check_bytes(wanted, entry.parts)
-        return StoredTensors([_alone(tensor) for tensor in wanted.values()], entry.parts)
+        return StoredTensors([alone(tensor) for tensor in wanted.values()], entry.parts)
 
 
 class Chosen(Sequence[Tensor]):
@@ -94,7 +98,7 @@ def _bytes(tensor: Weights) -> int:
     return tensor.elements * (ITEM_SIZES[tensor.dtype] if tensor.quantised is None else 4)
 
 
-def _alone(tensor: Weights) -> Weights:
+def alone(tensor: Weights) -> Weights:
     """A tensor without the rest of its storage, whose checksum was compared before."""
     if not isinstance(tensor, TensorRecord) or tensor.storage is None:
         return tensor

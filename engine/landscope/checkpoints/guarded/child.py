@@ -18,7 +18,7 @@ from typing import BinaryIO
 
 import msgspec
 
-from landscope.checkpoints.guarded.describe import TOO_LARGE, describe
+from landscope.checkpoints.guarded.describe import TOO_LARGE, describe, describe_optimizers
 from landscope.checkpoints.guarded.facts import FileFacts
 from landscope.checkpoints.guarded.limits import Limits, lock
 from landscope.contract import frames
@@ -32,12 +32,13 @@ _PER_BYTE = 8
 class Request(msgspec.Struct, frozen=True, array_like=True):
     """A file to describe: its path and size, and up to how many bytes of tensors are read to be checked.
 
-    An empty path asks for a ``Report`` instead.
+    An empty path asks for a ``Report`` instead. ``optimizers``: their state is described, not weights.
     """
 
     path: bytes
     size: int = 0
     check: int = 0
+    optimizers: bool = False
 
 
 _requests = msgspec.msgpack.Decoder(list[Request])  # making one runs code, which the lock forbids
@@ -79,7 +80,8 @@ def _next(source: BinaryIO, idle: float) -> bytes | None:
 
 def _answer(request: Request) -> bytes:
     try:
-        facts = describe(Path(os.fsdecode(request.path)), check=request.check)
+        path = Path(os.fsdecode(request.path))
+        facts = describe_optimizers(path) if request.optimizers else describe(path, check=request.check)
         answer = frames.encode(facts)
         if len(answer) <= min(_LARGEST_ANSWER, _ANYBODY + _PER_BYTE * sum(part.size for part in facts.parts)):
             return answer

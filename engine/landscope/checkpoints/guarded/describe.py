@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, Literal
 
 from landscope.checkpoints.files.header import Header, read_header
 from landscope.checkpoints.files.mappings import Candidate, find_mappings, find_uninitialised, why_no_mapping
+from landscope.checkpoints.files.optimizer_states import find_optimizers, holds_optimizer
 from landscope.checkpoints.files.progress import find_progress
 from landscope.checkpoints.files.sniff import holds_no_weights, read_index, sniff
 from landscope.checkpoints.files.trainer_state import TRAINER_STATE, TrainerState, read_trainer_state
 from landscope.checkpoints.folder import FOLDER_FILES
-from landscope.checkpoints.guarded.facts import FileFacts, Packer, Part
+from landscope.checkpoints.guarded.facts import FileFacts, Part, StorageRow
+from landscope.checkpoints.guarded.packer import Packer
 from landscope.checkpoints.records import Storage, TruncatedError
 from landscope.contract.errors import CheckpointError
 
@@ -33,16 +35,25 @@ def describe(path: Path, *, check: int = 0) -> FileFacts:
         path: the file. check: tensors of up to so many bytes in all are read once, to compare them with
             their checksums and to know those of files that state none.
     """
+    return _readable(path, lambda own: _described(path, own, check))
+
+
+def describe_optimizers(path: Path) -> FileFacts:
+    """What the state of the optimizers in a file tells of their last step; as ``describe``."""
+    return _readable(path, lambda own: _with_optimizers(path, own))
+
+
+def _readable(path: Path, look: Callable[[Part], FileFacts]) -> FileFacts:
     try:
-        return _told(path, check)
+        return _told(path, look)
     except OSError as error:
         return FileFacts(state="skipped", reason=f"cannot be read ({error.strerror or error})")
 
 
-def _told(path: Path, check: int) -> FileFacts:
+def _told(path: Path, look: Callable[[Part], FileFacts]) -> FileFacts:
     before = Part.of(path)
     try:
-        facts = _described(path, before, check)
+        facts = look(before)
     except TruncatedError as error:
         recent = time.time() - path.stat().st_mtime < SETTLED_S
         facts = _refused(path, "waiting" if recent else "skipped", error.sentence)
@@ -80,13 +91,9 @@ def _described(path: Path, own: Part, check: int) -> FileFacts:
     sets = packer.packed(candidates)
     state = _trainer_state(path)
     told = read_trainer_state(state) if state else TrainerState()
-    files = {path: own}
-    for storage in packer.storages:
-        if storage.file not in files:
-            files[storage.file] = Part.of(storage.file)
+    files = _files(path, own, packer.storages)
     small = sum(storage.size for storage in packer.storages) <= check
     storages = list(_checked(packer.storages)) if small else packer.storages
-    order = {file: index for index, file in enumerate(files)}
     return FileFacts(
         state="ready",
         kind=header.kind,
@@ -95,9 +102,38 @@ def _described(path: Path, own: Part, check: int) -> FileFacts:
         remarks=(*header.remarks, *told.notes),
         shards=_shards(path),
         parts=(*files.values(), *([Part.of(state)] if state else [])),
-        storages=[(order[s.file], s.offset, s.size, s.crc, s.swapped) for s in storages],
+        storages=_rows(files, storages),
         sets=sets,
+        holds_optimizer=holds_optimizer(header.tree),
     )
+
+
+def _with_optimizers(path: Path, own: Part) -> FileFacts:
+    header = read_header(path)
+    packer = Packer()
+    optimizers = packer.packed_optimizers(find_optimizers(header.tree))
+    files = _files(path, own, packer.storages)
+    return FileFacts(
+        state="ready",
+        kind=header.kind,
+        parts=tuple(files.values()),
+        storages=_rows(files, packer.storages),
+        optimizers=optimizers,
+    )
+
+
+def _files(path: Path, own: Part, storages: list[Storage]) -> dict[Path, Part]:
+    """The file itself and those that the storages lie in."""
+    files = {path: own}
+    for storage in storages:
+        if storage.file not in files:
+            files[storage.file] = Part.of(storage.file)
+    return files
+
+
+def _rows(files: dict[Path, Part], storages: list[Storage]) -> list[StorageRow]:
+    order = {file: index for index, file in enumerate(files)}
+    return [(order[s.file], s.offset, s.size, s.crc, s.swapped) for s in storages]
 
 
 def _candidates(header: Header) -> tuple[Candidate, ...]:

@@ -6,21 +6,18 @@ import contextlib
 import errno
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
-import numpy as np
 
 from landscope.checkpoints.files.mappings import Candidate, Weights
-from landscope.checkpoints.guarded.plain import ArrayParts, array_from, plain, restored
-from landscope.checkpoints.records import Quantised, Storage, TensorRecord, unreadable
+from landscope.checkpoints.guarded.plain import ArrayParts, array_from, restored
+from landscope.checkpoints.records import Quantised, Storage, TensorRecord
 from landscope.contract.errors import CheckpointError
 
 EXTRA_STATE = "_extra_state"
-_ARRAYS = 256 << 20
-"""Bytes of NumPy arrays inside pickles that one file may send."""
 
 StorageRow = tuple[int, int, int, int | None, bool]
 """Index of the part, offset, size, CRC-32, swapped."""
@@ -83,6 +80,7 @@ class FileFacts(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
         step, epoch: as stored, None = the file does not say. remarks: clauses for the person.
         shards: names of the files beside it that belong to it.
         parts: all files that it was read from. storages, sets: where the tensors are.
+        holds_optimizer: whether an optimizer's state is in it. optimizers: that state, where asked for.
     """
 
     state: Literal["ready", "waiting", "skipped"]
@@ -95,6 +93,8 @@ class FileFacts(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
     parts: tuple[Part, ...] = ()
     storages: list[StorageRow] = msgspec.field(default_factory=list)
     sets: msgspec.Raw = msgspec.Raw(b"\x90")
+    holds_optimizer: bool = False
+    optimizers: msgspec.Raw = msgspec.Raw(b"\x90")
 
     def places(self) -> list[Storage]:
         """The storages, each checked against the size of its file.
@@ -115,9 +115,19 @@ class FileFacts(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
         with _sense():
             return tuple(_candidate(one, places) for one in _sets.decode(self.sets))
 
+    def stored_optimizers(self, places: list[Storage]) -> list[tuple[str, Any]]:
+        """The optimizers' states as ``find_optimizers`` gives them, whose tensors lie at ``places``.
+
+        Raises:
+            CheckpointError: the rows contradict each other.
+        """
+        with _sense():
+            found = _optimizers.decode(self.optimizers)
+            return [(path, restored(value, lambda row: _number(row, places))) for path, value in found]
+
 
 _sets = msgspec.msgpack.Decoder(tuple[WeightSet, ...])
-_encoder = msgspec.msgpack.Encoder()
+_optimizers = msgspec.msgpack.Decoder(tuple[tuple[str, Any], ...])
 
 
 @contextlib.contextmanager
@@ -161,77 +171,3 @@ def _number(value: Any, places: list[Storage]) -> Any:
         return value
     name, dtype, shape, stride, *rest = value
     return _record((name, dtype, tuple(shape), tuple(stride), *rest), places)
-
-
-class Packer:
-    """Turns mappings into rows; each storage is written once.
-
-    Attributes:
-        storages: every storage met, in order.
-    """
-
-    def __init__(self) -> None:
-        self.storages: list[Storage] = []
-        self._known: dict[int, int] = {}
-        self._room = _ARRAYS
-
-    def packed(self, candidates: Iterable[Candidate]) -> msgspec.Raw:
-        """The mappings as they travel.
-
-        Raises:
-            CheckpointError: they hold more array data than may travel, or names that cannot.
-        """
-        rows = [self._set(candidate) for candidate in candidates]
-        try:
-            return msgspec.Raw(_encoder.encode(rows))
-        except UnicodeEncodeError as error:  # half a pair of surrogates, which no text has
-            raise CheckpointError("has names that are no text") from error
-
-    def _set(self, candidate: Candidate) -> WeightSet:
-        """One mapping as rows.
-
-        Raises:
-            CheckpointError: it holds more array data than may travel.
-        """
-        rows: list[TensorRow] = []
-        arrays: dict[str, ArrayParts] = {}
-        for name, tensor in candidate.tensors.items():
-            if isinstance(tensor, TensorRecord):
-                rows.append(self.row(name, tensor))
-            else:
-                rows.append((name, "", (), (), -1, 0, "", None))
-                arrays[name] = self._array(tensor)
-        extras = {
-            name: plain(value, self.row) if name.rsplit(".", 1)[-1] == EXTRA_STATE else None
-            for name, value in candidate.extras.items()
-        }
-        return WeightSet(candidate.path, rows, arrays, extras)
-
-    def row(self, name: str, record: TensorRecord) -> TensorRow:
-        """One tensor as a row."""
-        place = -1 if record.storage is None else self._place(record.storage)
-        problem = unreadable(record)
-        how = record.quantised and self._numbers(record.quantised)
-        return (name, record.dtype, record.shape, record.stride, place, record.start, problem, how)
-
-    def _numbers(self, how: Quantised) -> tuple[Any, Any, int]:
-        scale, zero = (
-            self.row("", value) if isinstance(value, TensorRecord) else value
-            for value in (how.scale, how.zero)
-        )
-        return (scale, zero, how.axis)
-
-    def _place(self, storage: Storage) -> int:
-        known = self._known.get(id(storage))
-        if known is None:
-            known = self._known[id(storage)] = len(self.storages)
-            self.storages.append(storage)
-        return known
-
-    def _array(self, array: np.ndarray[Any, Any]) -> ArrayParts:
-        self._room -= array.nbytes
-        if self._room < 0:
-            raise CheckpointError(
-                "holds more than 256 MiB of NumPy arrays in its pickle: save it as torch tensors"
-            )
-        return (array.dtype.str, array.shape, np.ascontiguousarray(array).tobytes())

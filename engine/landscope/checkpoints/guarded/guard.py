@@ -61,6 +61,21 @@ def describe_file(path: Path) -> FileFacts:
     return next(describe_files([path]))
 
 
+def describe_optimizers(path: Path, token: CancelToken | None = None) -> FileFacts:
+    """What the state of the optimizers in a file tells of their last step; as ``describe_files``."""
+    try:
+        part = Part.of(path)
+    except OSError as error:
+        return FileFacts(state="skipped", reason=_why_not(path, error))
+    found: dict[int, FileFacts] = {}
+    with _Crew(deque([(0, Request(part.path, part.size, optimizers=True))]), LIMITS) as crew:
+        while not found:
+            if token is not None:
+                token.check()
+            found.update(crew.news())
+    return found[0]
+
+
 def _requests(paths: Sequence[Path]) -> tuple[deque[tuple[int, Request]], dict[int, FileFacts]]:
     """The files that must be read, and what is known of the others."""
     requests: deque[tuple[int, Request]] = deque()
@@ -204,5 +219,6 @@ class _Crew:
             facts = _decoder.decode(body)
         except msgspec.MsgspecError:
             facts = FileFacts(state="skipped", reason="its reader answered nonsense")
-        _known.keep(request.path, facts, body)
+        if not request.optimizers:
+            _known.keep(request.path, facts, body)
         self._news.put((index, facts))

@@ -17,6 +17,8 @@ from landscope.contract.errors import CheckpointError
 
 _MOST = 64
 """Layouts that are remembered."""
+AVERAGE = "these are averaged weights"
+"""The note at weights that no optimizer steps."""
 _FILE = "The file: "
 """How sentences begin where ``match`` is told no name."""
 
@@ -113,7 +115,7 @@ def _likeliest(candidates: tuple[Candidate, ...], wanted: str) -> Matched:
     bare, removed = bare_names(name for name in chosen.tensors if name != AVERAGES)
     notes = [f"weights taken from '{chosen.path}'"] if chosen.path else []
     notes += [f"removed prefix {prefix}" for prefix in removed]
-    notes += ["these are averaged weights"] if chosen.is_average else []
+    notes += [AVERAGE] if chosen.is_average else []
     named = {plain_parametrisation(short): chosen.tensors[name] for name, short in bare.items()}
     return Matched(named, {}, tuple(notes), sets)
 
