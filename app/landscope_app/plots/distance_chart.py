@@ -31,6 +31,7 @@ QUANTITIES = (
     Quantity("update_ratio", "Update / weights", "‖Δθ‖ / ‖θ‖"),
     Quantity("norm", "Norm of the weights", "‖θ‖"),
     Quantity("filter_relative", "Mean relative distance of filters", "mean ‖Δf‖ / ‖f₀‖"),
+    Quantity("last_update", "Last step of the optimizer (reconstructed)", "‖θₛ − θₛ₋₁‖, s = one step"),
 )
 EMPTY = "How far the weights travelled appears here as soon as two checkpoints have been read."
 
