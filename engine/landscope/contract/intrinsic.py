@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Literal
 
 import numpy as np
@@ -18,8 +19,13 @@ def check_threshold(threshold: float) -> None:
     Raises:
         OptionError: not 0 < threshold ≤ 1.
     """
-    if not 0.0 < threshold <= 1.0:
-        raise OptionError(f"sat_threshold is {threshold:g}; it must be above 0 and at most 1, such as 0.99.")
+    if not is_share(threshold):
+        raise OptionError(f"sat_threshold is {threshold!r}; it must be above 0 and at most 1, such as 0.99.")
+
+
+def is_share(given: object) -> bool:
+    """Whether it is a number above 0 and at most 1."""
+    return isinstance(given, Real) and 0.0 < float(given) <= 1.0
 
 
 def intrinsic_dimension(

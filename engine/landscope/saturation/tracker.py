@@ -21,6 +21,7 @@ from landscope.saturation.tracking.options import (
     as_list,
     check_choices,
     check_counts,
+    check_share,
     level_of,
     resume,
     usable_device,
@@ -114,10 +115,14 @@ class SaturationTracker:
         check_threshold(sat_threshold)
         check_strategy(interpolation_strategy)
         check_choices(conv_method, timeseries_method, idim_rule)
-        check_counts(log_interval, interpolation_downsampling, row_share)
+        check_counts(1, log_interval=log_interval, interpolation_downsampling=interpolation_downsampling)
+        check_counts(1, **({} if max_samples is None else {"max_samples": max_samples}))
+        check_counts(0, initial_epoch=initial_epoch)
+        check_share(row_share)
         if not isinstance(modules, nn.Module):
             modules = roots_of(modules)  # an iterator gives them once only
-        ignored, more = as_list(ignore_layer_names), as_list(layers)
+        ignored = as_list("ignore_layer_names", ignore_layer_names)
+        more = as_list("layers", layers, (nn.Module,))
         self._watched = watched_layers(
             modules, layer_filter=layer_filter, ignored=ignored, include_conv=include_conv, more=more
         )

@@ -516,14 +516,59 @@ def test_that_layers_that_were_never_called_are_told():
         {"device": "toaster"},
         {"layers": ["no.such"]},
         {"idim_rule": "guess"},
+        {"stats": None},
+        {"stats": [5]},
+        {"stats": [["lsat"]]},
+        {"sat_threshold": "0.9"},
+        {"sat_threshold": [0.9, 0.99]},
+        {"sat_threshold": torch.tensor(0.9)},
+        {"sat_threshold": None},
+        {"max_samples": 0},
+        {"max_samples": 2.5},
+        {"max_samples": "5"},
+        {"log_interval": 2.5},
+        {"log_interval": float("nan")},
+        {"log_interval": None},
+        {"interpolation_downsampling": "32"},
+        {"row_share": "half"},
+        {"initial_epoch": "5"},
+        {"initial_epoch": -1},
+        {"verbose": "yes"},
+        {"device": []},
+        {"layers": [nn.Linear(2, 2)]},
+        {"layers": [int]},
+        {"layers": 5},
+        {"ignore_layer_names": [5]},
+        {"layer_filter": "0"},
+        {"layer_filter": lambda layers: layers.clear()},
+        {"writer_args": 5},
+        {"writer_args": [5]},
+        {"writer_args": {5: 6}},
+        {"writer_args": 5, "nosave": True},
+        {"writer_args": [{}, {}], "nosave": True},
     ],
-    ids=str,
+    ids=lambda options: " ".join(options) + f" {next(iter(options.values()))!r:.20}",
 )
 def test_that_an_option_that_cannot_be_used_is_refused_in_a_sentence(options):
     model = _mlp()
-    with pytest.raises(LandscopeError):
+    with pytest.raises(LandscopeError, match=next(iter(options)) + "|writer"):
         SaturationTracker("", Kept(), model, **options)
     assert _hooks(model) == 0
+
+
+@pytest.mark.parametrize("nosave", [False, True])
+@pytest.mark.parametrize("collection", [set, iter, tuple])
+def test_that_several_names_may_come_in_any_collection(collection, nosave):
+    with SaturationTracker("", collection(["print"]), _mlp(), nosave=nosave) as tracker:
+        assert [type(one).__name__ for one in tracker.writer.writers] == ["PrintWriter"]
+
+
+def test_that_a_path_among_the_arguments_of_writers_gives_way_to_the_savefile(tmp_path):
+    given = {"savepath": str(tmp_path / "other")}
+    with SaturationTracker(str(tmp_path / "run"), "csv", model := _mlp(), writer_args=given) as tracker:
+        model(torch.randn(9, 6))
+        tracker.add_saturations()
+    assert [path.name for path in tmp_path.iterdir()] == ["run.csv"]
 
 
 def test_that_a_device_that_is_not_there_is_replaced_by_where_the_tensors_are():

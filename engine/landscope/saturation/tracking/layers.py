@@ -40,7 +40,8 @@ def watched_layers(
     too (``Module-0-Linear``). ``ignored`` may be written with dashes or dots.
 
     Raises:
-        OptionError: ``modules`` are no modules, or a name in ``more`` is no module of any of them.
+        OptionError: ``modules`` are no modules, a name in ``more`` is no module of any of them, or
+            ``layer_filter`` returns no layers.
     """
     roots = roots_of(modules)
     bare = "" if isinstance(modules, nn.Module) else "Module-{}-"
@@ -60,9 +61,16 @@ def watched_layers(
     unwanted = {name.replace(".", "-") for name in ignored}
     kept = {name: one for name, one in found.items() if name not in unwanted}
     if layer_filter is not None:
-        passed = layer_filter({name: one.layer.module for name, one in kept.items()})
+        passed = _passed(layer_filter, {name: one.layer.module for name, one in kept.items()})
         kept = {name: one for name, one in kept.items() if name in passed}
     return tuple(kept.values())
+
+
+def _passed(layer_filter: LayerFilter, layers: dict[str, nn.Module]) -> Collection[str]:
+    passed = layer_filter(layers) if callable(layer_filter) else None
+    if not isinstance(passed, Collection):
+        raise OptionError("layer_filter must be a function that returns the dict of those layers to keep.")
+    return passed
 
 
 def roots_of(modules: nn.Module | Sequence[nn.Module]) -> list[nn.Module]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from numbers import Integral
 from typing import Any, get_args
 
 import torch
+from torch import nn
 
 from landscope.contract.errors import OptionError
-from landscope.contract.intrinsic import IdimRule
+from landscope.contract.intrinsic import IdimRule, is_share
 from landscope.layers.samples import ConvMethod, TimeseriesMethod
 from landscope.saturation.writers.base import AbstractWriter
 from landscope.saturation.writers.composite import CompositWriter
@@ -20,9 +22,21 @@ _WRITE_NO_FILES = {"print"}
 log = logging.getLogger("landscope.saturation")
 
 
-def as_list(given: Any) -> list[Any]:
-    """What was given, also where it is one thing by itself or nothing."""
-    return [given] if isinstance(given, str | type) else list(given or ())
+def as_list(option: str, given: Any, kinds: tuple[type[nn.Module], ...] = ()) -> list[Any]:
+    """The names that were given, also where it is one by itself or nothing.
+
+    ``kinds``: classes derived from these may stand among them.
+
+    Raises:
+        OptionError: something else is among them.
+    """
+    names = [given] if isinstance(given, str | type) or not isinstance(given or (), Iterable) else given or ()
+    found = list(names)
+    for one in found:
+        if not (isinstance(one, str) or (isinstance(one, type) and issubclass(one, kinds))):
+            wanted = "names of modules or classes of them" if kinds else "names of modules"
+            raise OptionError(f"{option} holds {one!r}, but takes {wanted}.")
+    return found
 
 
 def check_choices(conv_method: str, timeseries_method: str, idim_rule: str) -> None:
@@ -41,18 +55,25 @@ def check_choices(conv_method: str, timeseries_method: str, idim_rule: str) -> N
             raise OptionError(f"{option} is {value!r}, which is none of {', '.join(get_args(allowed))}.")
 
 
-def check_counts(log_interval: int, interpolation_downsampling: int, row_share: float) -> None:
-    """Refuse numbers that choose nothing.
+def check_counts(least: int, **counts: object) -> None:
+    """Refuse what is no whole number, and one that is too small.
 
     Raises:
-        OptionError: one of them is out of its range.
+        OptionError: one of them cannot be used.
     """
-    counts = {"log_interval": log_interval, "interpolation_downsampling": interpolation_downsampling}
     for name, count in counts.items():
-        if count < 1:
-            raise OptionError(f"{name} is {count}; it must be at least 1.")
-    if not 0.0 < row_share <= 1.0:
-        raise OptionError(f"row_share is {row_share:g}; it must be above 0 and at most 1.")
+        if not isinstance(count, Integral) or count < least:
+            raise OptionError(f"{name} is {count!r}; it must be a whole number, at least {least}.")
+
+
+def check_share(row_share: float) -> None:
+    """Refuse what is no share of the rows.
+
+    Raises:
+        OptionError: not 0 < row_share ≤ 1.
+    """
+    if not is_share(row_share):
+        raise OptionError(f"row_share is {row_share!r}; it must be above 0 and at most 1.")
 
 
 def usable_device(device: str | torch.device | None) -> torch.device | None:
@@ -65,7 +86,7 @@ def usable_device(device: str | torch.device | None) -> torch.device | None:
         return None
     try:
         wanted = torch.device(device)
-    except RuntimeError as error:
+    except (RuntimeError, TypeError) as error:
         raise OptionError(
             f"device is {device!r}, which is no device of torch such as cpu or cuda:0."
         ) from error
@@ -103,18 +124,26 @@ def writer_for(
     """
     if not nosave:
         return make_writer(save_to, savefile, writer_args)
-    asked: list[Any] = list(save_to) if isinstance(save_to, list | tuple) else [save_to]
+    asked: list[Any] = [save_to]
+    if isinstance(save_to, Iterable) and not isinstance(save_to, str | AbstractWriter):
+        asked = list(save_to)
     silenced = WRITERS.keys() - _WRITE_NO_FILES
     kept = [k for k, one in enumerate(asked) if not isinstance(one, str) or one not in silenced]
-    if writer_args is not None and not isinstance(writer_args, Mapping):
+    if isinstance(writer_args, list | tuple) and len(writer_args) == len(asked):
         writer_args = [given for k, given in enumerate(writer_args) if k in kept]
     return make_writer([asked[k] for k in kept], savefile, writer_args)
 
 
 def level_of(verbose: bool | int) -> int | None:
-    """The level to tell things at, made visible if nobody has set up logging; None = tell nothing."""
+    """The level to tell things at, made visible if nobody has set up logging; None = tell nothing.
+
+    Raises:
+        OptionError: it is neither.
+    """
     if not verbose:
         return None
+    if not isinstance(verbose, int):
+        raise OptionError(f"verbose is {verbose!r}; it takes True or a level of logging such as 20.")
     level = int(verbose) if verbose >= logging.DEBUG else logging.INFO
     if not log.isEnabledFor(level):
         log.setLevel(level)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +23,12 @@ def checked_stats(stats: str | Sequence[str]) -> tuple[str, ...]:
     Raises:
         OptionError: one of them is unknown.
     """
-    asked = [_base(stat) for stat in ([stats] if isinstance(stats, str) else stats)]
+    several = isinstance(stats, Iterable) and not isinstance(stats, str)
+    asked: list[Any] = [
+        _base(stat) if isinstance(stat, str) else stat for stat in (stats if several else [stats])
+    ]
     for stat in asked:
-        if stat not in SERIES:
+        if not isinstance(stat, str) or stat not in SERIES:
             raise OptionError(f"stats holds {stat!r}, which is none of {', '.join(SERIES)}.")
     return tuple(dict.fromkeys(asked))
 

@@ -46,23 +46,35 @@ def make_writer(
         writer_args: further arguments of writers given by name: one mapping for all, or one per writer.
 
     Raises:
-        OptionError: no writer has that name, or it needs what is not installed, or the arguments are not one
-            per writer.
+        OptionError: no writer has that name, or it needs what is not installed, or the arguments are none,
+            or not one per writer.
     """
     if not isinstance(save_to, Iterable) or isinstance(save_to, str | AbstractWriter):
         return _one(save_to, savefile, _each(writer_args, 1)[0])
-    arguments = _each(writer_args, len(save_to))
-    made = [_one(named, savefile, given) for named, given in zip(save_to, arguments, strict=True)]
+    asked = list(save_to)
+    arguments = _each(writer_args, len(asked))
+    made = [_one(named, savefile, given) for named, given in zip(asked, arguments, strict=True)]
     drawn = {one.savepath for one in made if isinstance(one, CSVandPlottingWriter)}
     return CompositWriter([one for one in made if not (type(one) is CSVWriter and one.savepath in drawn)])
 
 
-def _each(given: Arguments | Sequence[Arguments | None] | None, count: int) -> list[Arguments]:
+def _each(given: Any, count: int) -> list[Arguments]:
     if given is None or isinstance(given, Mapping):
-        return [given or {}] * count
+        return [_usable(given)] * count
+    if not isinstance(given, Sequence) or isinstance(given, str):
+        raise OptionError(f"writer_args is {given!r}; it takes a mapping, or a list with one per writer.")
     if len(given) != count:
         raise OptionError(f"writer_args has {len(given)} entries for {count} writers; give one per writer.")
-    return [entry or {} for entry in given]
+    return [_usable(entry) for entry in given]
+
+
+def _usable(given: Any) -> Arguments:
+    """The arguments of one writer; the path among them, as delve's has it, gives way to ``savefile``."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping) or not all(isinstance(key, str) for key in given):
+        raise OptionError(f"writer_args holds {given!r}; it takes mappings of arguments by name.")
+    return {name: value for name, value in given.items() if name != "savepath"}
 
 
 def _one(named: Named, savefile: str, arguments: Arguments) -> AbstractWriter:
