@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import nn
@@ -18,6 +18,8 @@ Family = Literal["map", "series", "cell", "any"]
 _MAPS = (nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)
 _CELLS = (nn.RNNCell, nn.LSTMCell, nn.GRUCell)
 _SERIES = (nn.Linear, nn.RNNBase, nn.MultiheadAttention)
+_FEATURES_LAST: tuple[Any, ...] = (nn.LayerNorm, nn.Bilinear, nn.Embedding)
+_FEATURES_LAST += (nn.RMSNorm,) if hasattr(nn, "RMSNorm") else ()  # torch has it from 2.4 on
 _HOLDERS = (nn.ParameterList, nn.ParameterDict)
 _ATTENTION = (nn.MultiheadAttention,)
 _BARE = "It is used in functional code, which has no output that a hook could see."
@@ -64,7 +66,7 @@ def observed_layers(
     tokens = any(isinstance(module, _ATTENTION) for module in modules.values())
     inside = set(_inner_projections(modules))
     chosen = (
-        (name, module, _family(module, embeddings) or ("any" if name in named else None))
+        (name, module, _family(module, embeddings) or (_family_by_name(module) if name in named else None))
         for name, module in modules.items()
         if name not in inside
     )
@@ -118,6 +120,14 @@ def _family(module: nn.Module, embeddings: bool) -> Family | None:
     if isinstance(module, _SERIES) or (embeddings and isinstance(module, nn.Embedding)):
         return "series"
     return None
+
+
+def _family_by_name(module: nn.Module) -> Family:
+    """Of a module that is not observed by itself; a ``forward`` of its own may put features elsewhere."""
+    own: Any = type(module)
+    if not isinstance(module, _FEATURES_LAST) or own.forward not in [kind.forward for kind in _FEATURES_LAST]:
+        return "any"
+    return "any" if len(getattr(module, "normalized_shape", ())) > 1 else "series"  # a norm of whole maps
 
 
 def _spatial(module: nn.Module) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 from torch.nn import functional
 
@@ -33,4 +34,5 @@ def resized(maps: Tensor, strategy: str, size: int) -> Tensor:
     if spatial not in _LINEAR or max(maps.shape[2:]) <= size:
         return maps
     fits = strategy in _ANY_RANK or (strategy == "bicubic" and spatial == 2)
-    return functional.interpolate(maps, size=(size,) * spatial, mode=strategy if fits else _LINEAR[spatial])
+    exact = maps.to(torch.promote_types(maps.dtype, torch.float32))  # half precision would round averages
+    return functional.interpolate(exact, size=(size,) * spatial, mode=strategy if fits else _LINEAR[spatial])

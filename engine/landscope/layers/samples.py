@@ -46,8 +46,8 @@ def map_samples(output: Tensor, spatial: int, method: ConvMethod) -> Tensor:
     if method == "flatten":
         return batched.flatten(1)
     positions = batched.flatten(2)
-    if method == "mean":
-        return positions.mean(2)
+    if method == "mean":  # rounded to half precision it would lose what little differs under a large mean
+        return positions.mean(2, dtype=torch.promote_types(positions.dtype, torch.float32))
     return positions.amax(2) if method == "max" else positions.median(2).values
 
 
@@ -59,7 +59,7 @@ def series_samples(output: Tensor, method: TimeseriesMethod, real: Tensor | None
             has no sample.
     """
     if real is None:
-        return output[:, -1] if method == "last_timestep" else output
+        return output[:, -1] if method == "last_timestep" and output.shape[1] else output
     if method == "timestepwise":
         return output[real]
     steps = torch.arange(real.shape[1], device=real.device)

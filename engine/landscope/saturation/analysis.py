@@ -70,10 +70,9 @@ def _visiting_order(subject: Subject, job: SaturationJob) -> list[str]:
 
 def _shortage(subject: Subject, job: SaturationJob) -> str | None:
     method = job.options.conv_method
-    rows = EMBEDDED_ROWS if job.options.embedding else 0
     layers = {
         layer.name: covariance_bytes(
-            features_of(layer, method), embedded_rows=rows, maps=layer.family == "map"
+            features_of(layer, method), embedded=job.options.embedding, maps=layer.family == "map"
         )
         for layer in observed_layers(subject.model, named=names_of(subject.model, job.options.layers))
     }

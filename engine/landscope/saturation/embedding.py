@@ -20,6 +20,11 @@ EMBEDDED_BYTES = 64 << 20
 """Most memory for the rows of one layer; very wide layers keep fewer."""
 
 
+def embedded_rows(dimension: int) -> int:
+    """Most rows of a layer with D features that are kept."""
+    return max(1, min(EMBEDDED_ROWS, EMBEDDED_BYTES // (4 * max(1, dimension))))
+
+
 class LayerRows:
     """Rows of all layers during one pass over a split."""
 
@@ -55,7 +60,7 @@ class KeptRows:
 
     def __init__(self, dimension: int) -> None:
         self.dimension = dimension
-        self.limit = max(1, min(EMBEDDED_ROWS, EMBEDDED_BYTES // (4 * max(1, dimension))))
+        self.limit = embedded_rows(dimension)
         self._parts: list[tuple[Tensor, Picked]] = []
 
     def add(self, samples: Tensor, picked: Picked) -> None:

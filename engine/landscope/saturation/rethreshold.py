@@ -21,7 +21,7 @@ COVARIANCE = "-covariance-matrix_"
 
 @dataclass(frozen=True)
 class LayerAtThreshold:
-    """One layer in one mode at one epoch; ``lsat`` is idim / dimension, NaN if nothing was measured.
+    """One layer in one mode at one epoch; ``idim`` and ``lsat`` = idim / dimension are NaN if none was measured.
 
     ``run`` and ``checkpoint`` are empty but for sessions, where ``epoch`` counts the checkpoints.
     """
@@ -32,7 +32,7 @@ class LayerAtThreshold:
     mode: str
     layer: str
     dimension: int
-    idim: int
+    idim: float
     lsat: float
 
 
@@ -50,9 +50,9 @@ def rethreshold(
 
 
 def _at(spectrum: Spectrum, threshold: float, rule: IdimRule) -> LayerAtThreshold:
-    idim = intrinsic_dimension(spectrum.values, threshold, rule)
+    counted = intrinsic_dimension(spectrum.values, threshold, rule)
     known = spectrum.dimension > 0 and len(spectrum.values) > 0 and bool(np.isfinite(spectrum.values).all())
-    lsat = idim / spectrum.dimension if known else float("nan")
+    idim = counted if known else float("nan")
     return LayerAtThreshold(
         run=spectrum.run,
         checkpoint=spectrum.checkpoint,
@@ -60,8 +60,8 @@ def _at(spectrum: Spectrum, threshold: float, rule: IdimRule) -> LayerAtThreshol
         mode=spectrum.mode,
         layer=spectrum.layer,
         dimension=spectrum.dimension,
-        idim=idim if known else 0,
-        lsat=lsat,
+        idim=idim,
+        lsat=idim / spectrum.dimension if known else float("nan"),
     )
 
 

@@ -13,6 +13,7 @@ from landscope.contract.deltas import CheckpointInfo, LayerSaturation, RunListed
 from landscope.contract.errors import OptionError, StatisticsFileError
 from landscope.contract.intrinsic import intrinsic_dimension
 from landscope.saturation.rethreshold import read_spectra, rethreshold
+from landscope.saturation.spectra import Spectrum
 from landscope.saturation.tracker import SaturationTracker
 from landscope.saturation.writers import make_writer
 from landscope.saturation.writers.table import read_csv
@@ -298,3 +299,8 @@ def read_nothing():
     from landscope.saturation.spectra import spectrum_of
 
     return [spectrum_of("train-spectrum_fc", 0, np.ones(2))]
+
+
+def test_that_a_spectrum_of_no_rows_gives_nothing_rather_than_zero():
+    found = rethreshold([Spectrum(mode="train", layer="a", epoch=0, dimension=4, values=np.empty(0))], 0.9)
+    assert np.isnan(found[0].idim) and np.isnan(found[0].lsat)

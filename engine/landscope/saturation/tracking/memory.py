@@ -8,7 +8,7 @@ import torch
 
 from landscope.saturation.memory import BLOCK_BYTES, covariance_bytes, features_of, shortage
 from landscope.saturation.tracking.layers import Watched
-from landscope.saturation.tracking.sums import EMBEDDED_ROWS, Mode, Recorded, Series, log
+from landscope.saturation.tracking.sums import Mode, Recorded, Series, log
 from landscope.saturation.tracking.worker import WAITING
 
 _MODES = 2
@@ -28,8 +28,8 @@ def memory_of_layers(
     for name in dict.fromkeys([*layers, *met]):
         layer = layers[name] if name in layers else layers[name.rpartition("#")[0]]
         known = met[name].dimension if name in met else features_of(layer, options.sampling.conv_method)
-        rows = EMBEDDED_ROWS if options.embed else 0
-        found[name] = _MODES * covariance_bytes(known, embedded_rows=rows, maps=layer.family == "map")
+        maps = layer.family == "map"
+        found[name] = _MODES * covariance_bytes(known, embedded=options.embed, maps=maps)
     return found
 
 

@@ -14,6 +14,9 @@ from torch.utils.hooks import RemovableHandle
 from landscope.layers.kinds import Layer
 from landscope.layers.padding import RealSteps
 
+_LATEST = 16
+"""Masks that are remembered where parts are called by themselves: a step may read several sequences."""
+
 
 class BatchOrder(threading.local, RealSteps):
     """What the forward pass of this thread has told of its sequences: padding, and time before batch."""
@@ -39,6 +42,10 @@ class BatchOrder(threading.local, RealSteps):
         """Start a new forward pass."""
         super().forget()
         self._time_first.clear()
+
+    def keep_latest(self) -> None:
+        """Outside a forward pass of the whole model, where nothing tells when a batch ends."""
+        del self._seen[:-_LATEST]
 
     def ordered(self, layer: Layer, output: Tensor | PackedSequence) -> tuple[Tensor, Tensor | None]:
         """The detached output with batch items first, and for sequences the (B, T) real steps if known."""

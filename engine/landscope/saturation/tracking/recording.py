@@ -125,7 +125,12 @@ class Recorder:
         return Hook(record)
 
     def _unfailing(self, watch: Callable[..., None]) -> Hook:
-        return Hook(lambda module, *told: self._guarded(type(module).__name__, watch, module, *told))
+        def learn(module: nn.Module, *told: object) -> None:
+            watch(module, *told)
+            if not self._pass.active:
+                self._order.keep_latest()
+
+        return Hook(lambda module, *told: self._guarded(type(module).__name__, learn, module, *told))
 
     def _guarded(self, name: str, act: Any, *args: Any) -> None:
         """A training loop must survive whatever a layer puts out: the failure is kept and logged instead."""
@@ -161,18 +166,25 @@ class Recorder:
         ):
             self._pass.last_step[one.layer.name] = (one.layer, mode, values.detach().clone())
             return None
-        return self._take(self._call(one.layer), mode, one.layer, found)
+        name, again = self._call(one.layer)
+        return self._take(name, mode, one.layer, found, again)
 
-    def _take(self, name: str, mode: Mode, layer: Layer, output: Tensor | PackedSequence) -> None:
-        self.sums.take(name, mode, layer, *self._order.ordered(layer, output))
+    def _take(
+        self, name: str, mode: Mode, layer: Layer, output: Tensor | PackedSequence, again: bool = False
+    ) -> None:
+        self.sums.take(name, mode, layer, *self._order.ordered(layer, output), again)
 
-    def _call(self, layer: Layer) -> str:
-        """The name of this call; only a forward pass of a root module tells calls apart."""
-        if not self._pass.active or layer.family == "cell":
-            return layer.name
+    def _call(self, layer: Layer) -> tuple[str, bool]:
+        """The name of this call, and whether an earlier one of this pass had it.
+
+        Only a forward pass of a root module tells calls apart, and the calls of a cell are steps of one.
+        """
+        if not self._pass.active:
+            return layer.name, False
         self._pass.calls[layer.name] += 1
-        number = min(self._pass.calls[layer.name], CALLS_APART)
-        return layer.name if number == 1 else f"{layer.name}#{number}"
+        number, apart = self._pass.calls[layer.name], 1 if layer.family == "cell" else CALLS_APART
+        place = min(number, apart)
+        return layer.name if place == 1 else f"{layer.name}#{place}", number > apart
 
 
 def _inference_ended() -> AbstractContextManager[object]:

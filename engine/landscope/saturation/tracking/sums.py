@@ -15,6 +15,7 @@ from landscope.layers.kinds import Layer
 from landscope.layers.resize import resized
 from landscope.layers.samples import Sampling, layer_samples, sequence_method
 from landscope.saturation.covariance import Covariance
+from landscope.saturation.embedding import embedded_rows
 from landscope.saturation.precision import finite_rows, working
 from landscope.saturation.shifted_blocks import Block
 from landscope.saturation.stored_rows import StoredRows
@@ -22,8 +23,6 @@ from landscope.saturation.tracking.labels import labels_of_rows, with_labels
 from landscope.saturation.tracking.worker import Worker
 
 Mode = Literal["train", "eval"]
-EMBEDDED_ROWS = 512
-"""Most rows of one layer that are kept to be embedded."""
 
 log = logging.getLogger("landscope.saturation")
 
@@ -45,10 +44,16 @@ class Recorded:
 
 @dataclass
 class Series:
-    """One call of one layer in one mode. ``fresh``: something came since the last report."""
+    """One call of one layer in one mode.
+
+    Attributes:
+        room: items that may be taken of the forward pass that came last, None = all.
+        fresh: something came since the last report.
+    """
 
     forwards: int = 0
     items: int = 0
+    room: int | None = 0
     fresh: bool = False
     covariance: Covariance | None = None
     rows: StoredRows | None = None
@@ -69,20 +74,22 @@ class LayerSums:
         self._fail = fail
         self._worker = Worker() if options.worker else None
 
-    def take(self, name: str, mode: Mode, layer: Layer, batch: Tensor, real: Tensor | None) -> None:
-        """Take in the output of one call, items first; ``real``: (B, T) the steps that are no padding."""
+    def take(
+        self, name: str, mode: Mode, layer: Layer, batch: Tensor, real: Tensor | None, again: bool = False
+    ) -> None:
+        """Take in the output of one call, items first.
+
+        ``real``: (B, T) the steps that are no padding. ``again``: it goes on with the pass that came last.
+        """
         series = self.series[mode].setdefault(name, Series())
-        series.forwards += 1
-        if series.forwards % self.options.log_interval:
-            return
+        if not again:
+            self._begin(series, len(batch))
         known = self.labels if self.labels is not None and len(self.labels) == len(batch) else None
-        if self.options.max_samples is not None:
-            room = max(0, self.options.max_samples - series.items)
-            batch, real = batch[:room], None if real is None else real[:room]
-            known = None if known is None else known[:room]
+        if series.room is not None:
+            batch, real = batch[: series.room], None if real is None else real[: series.room]
+            known = None if known is None else known[: series.room]
         if not batch.shape[0]:
             return
-        series.items += batch.shape[0]
         samples = layer_samples(layer, self._resized(layer, batch), self.options.sampling, True, real)
         labels = None
         if known is not None and self.options.embed:
@@ -108,14 +115,27 @@ class LayerSums:
         if self._worker is not None:
             self._worker.close()
 
+    def _begin(self, series: Series, items: int) -> None:
+        """Count a forward pass with so many items, and find how many of them are wanted."""
+        series.forwards += 1
+        series.room = None
+        if series.forwards % self.options.log_interval:
+            series.room = 0
+        elif self.options.max_samples is not None:
+            series.room = min(items, max(0, self.options.max_samples - series.items))
+        series.items += items if series.room is None else series.room
+
     def _add(self, name: str, series: Series, samples: Tensor, labels: Tensor | None) -> None:
         if not samples.shape[-1]:
             return self._fail(name, "Its output has no features.")
+        if not samples.numel():
+            return None
         home = self.options.device
         samples = samples if home is None else samples.to(home)
         if series.covariance is None:
             series.covariance = Covariance(samples.shape[-1], row_share=self.options.row_share)
-            series.rows = StoredRows(EMBEDDED_ROWS) if self.options.embed else None
+            limit = embedded_rows(samples.shape[-1])
+            series.rows = StoredRows(limit) if self.options.embed else None
         if series.covariance.dimension != samples.shape[-1]:
             return self._fail(
                 name,
