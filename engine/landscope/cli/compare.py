@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 
+from landscope.cli.output import check_table
 from landscope.contract.deltas import LayerSaturation, SaturationMeasured
 from landscope.contract.errors import OptionError
 from landscope.export.data import write_table
@@ -30,6 +31,7 @@ def compare(options: argparse.Namespace) -> int:
     first = at_threshold(_measured(session, run.name, here, options.split), options.threshold)
     second = alike(first, first.threshold, _measured(session, other.name, there.checkpoint, options.split))
     if options.csv is not None:
+        check_table(options.csv, options.session)
         print(write_table(_table(first, second), options.csv))
         return 0
     print(f"{run.name} · {here} with {other.name} · {there.checkpoint} ({there.how})")
@@ -77,7 +79,7 @@ def _table(first: SaturationMeasured, second: SaturationMeasured) -> Table:
 
 
 def _cell(layer: LayerSaturation | None, key: str) -> Cell:
-    return None if layer is None else getattr(layer, key)
+    return None if layer is None else layer.value(key)
 
 
 def _aligned(first: SaturationMeasured, second: SaturationMeasured) -> list[str]:

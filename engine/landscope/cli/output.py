@@ -1,4 +1,4 @@
-"""The session file that a verb is going to write: better refused before an hour of work than after it."""
+"""The file that a verb is going to write: better refused before an hour of work than after it."""
 
 from __future__ import annotations
 
@@ -28,6 +28,20 @@ def check_output(path: Path) -> None:
             pass
     except OSError as error:
         raise OptionError(f"Nothing can be written in {folder}: {error.strerror}.") from error
+
+
+def check_table(path: Path, source: Path) -> None:
+    """Refuse to write a table over what it is made of, or over a session.
+
+    Raises:
+        OptionError: with what to name instead.
+    """
+    if path.exists() and (path.samefile(source) or _is_hdf5(path)):
+        raise OptionError(f"{path} holds what was measured; name another file for the table.")
+
+
+def _is_hdf5(path: Path) -> bool:
+    return may_be_session(path) and path.stat().st_size > 0
 
 
 def may_be_session(path: Path) -> bool:

@@ -7,12 +7,15 @@ import csv
 import io
 from dataclasses import fields
 
+from landscope.cli.output import check_table
 from landscope.saturation.rethreshold import LayerAtThreshold, read_spectra, rethreshold
 from landscope.saturation.writers.stored import StoredFile
 
 
 def saturation(options: argparse.Namespace) -> int:
     """Print or write one line per epoch or checkpoint, mode and layer; returns the exit code."""
+    if options.output is not None and options.path.exists():
+        check_table(options.output, options.path)
     found = rethreshold(read_spectra(options.path), options.threshold, options.idim_rule)
     text = io.StringIO()
     table = csv.writer(text, delimiter=";", lineterminator="\n")

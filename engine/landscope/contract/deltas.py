@@ -5,6 +5,7 @@ Runs and checkpoints are named, never numbered: a new file may land between two 
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 import msgspec
@@ -110,6 +111,12 @@ class LayerSaturation(msgspec.Struct, frozen=True, kw_only=True):
     embedding: Floats = msgspec.field(default_factory=lambda: np.empty((0, 2), np.float32))
     labels: Integers = msgspec.field(default_factory=lambda: np.empty(0, np.int64))
     items: Integers = msgspec.field(default_factory=lambda: np.empty(0, np.int64))
+
+    def value(self, statistic: str) -> float:
+        """A statistic by its name; NaN where no row was finite, also for ``idim``, whose 0 means dead."""
+        unknown = statistic == "idim" and math.isnan(self.lsat)
+        found: float = float("nan") if unknown else getattr(self, statistic)
+        return found
 
 
 class NotObserved(msgspec.Struct, frozen=True, kw_only=True):

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from landscope.contract.deltas import UNKNOWN_LABEL, SimilarityMeasured, TrajectoryMeasured
 from landscope.session.model import Distances, Line, Plane, Run, Saturation, Session
 from landscope.session.schema import dataset_names
+from landscope.session.training_order import in_training_order
 
 Arrays = dict[str, NDArray[Any]]
 _STATISTICS = ("lsat", "idim", "dimension", "samples", "trace", "participation_ratio", "effective_rank")
@@ -27,7 +28,8 @@ class Bundle:
 
 
 def bundles(session: Session) -> Iterator[Bundle]:
-    """All results of a session, in the order of its parts."""
+    """All results of a session, in the order of its parts and of training."""
+    session = in_training_order(session)
     for run in session.runs.values():
         if run.measured:
             yield Bundle(("losses", run.name), _losses(run))

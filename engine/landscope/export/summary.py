@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from landscope.contract.deltas import SimilarityMeasured
 from landscope.session.model import EMPTY, FAILED, Distances, Line, Plane, Run, Saturation, Session
+from landscope.session.training_order import in_training_order
 
 Facts = dict[str, Any]
 
@@ -20,6 +21,7 @@ def summary(session: Session) -> Facts:
     Every range is ``{"min", "max", "finite", "nonfinite"}`` over the values measured; min and max are None
     where nothing is finite.
     """
+    session = in_training_order(session)
     return {
         "title": session.title,
         "uuid": session.uuid,

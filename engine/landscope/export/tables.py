@@ -12,6 +12,7 @@ import numpy as np
 from landscope.contract.deltas import UNKNOWN_LABEL, DistanceMatrices, SimilarityMeasured, TrajectoryMeasured
 from landscope.session.model import Distances, Line, Plane, Run, Saturation, Session
 from landscope.session.schema import FLAGS, unit
+from landscope.session.training_order import in_training_order
 
 Cell = str | int | float | None
 _STATES = FLAGS.split()
@@ -47,7 +48,8 @@ class Table:
 
 
 def tables(session: Session) -> Iterator[Table]:
-    """All tables of a session, in the order of its parts. Empty results give none."""
+    """All tables of a session, in the order of its parts and of training. Empty results give none."""
+    session = in_training_order(session)
     for run in session.runs.values():
         if run.measured:
             yield _losses(run)
@@ -99,7 +101,7 @@ def _saturation(saturation: Saturation, steps: dict[str, int | None]) -> Table:
             steps.get(name),
             layer.layer,
             layer.kind,
-            *(getattr(layer, statistic) for statistic in _LAYER),
+            *(layer.value(statistic) for statistic in _LAYER),
             measured.threshold,
             " ".join(layer.flags),
         ]

@@ -21,7 +21,7 @@ COVARIANCE = "-covariance-matrix_"
 
 @dataclass(frozen=True)
 class LayerAtThreshold:
-    """One layer in one mode at one epoch; ``idim`` and ``lsat`` = idim / dimension are NaN if none was measured.
+    """One layer in one mode at one epoch; ``idim`` and ``lsat`` = idim / dimension, NaN if not measured.
 
     ``run`` and ``checkpoint`` are empty but for sessions, where ``epoch`` counts the checkpoints.
     """

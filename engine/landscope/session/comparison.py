@@ -37,7 +37,7 @@ class LayerPair:
         """The first run's value minus the second's; NaN where one is missing or is NaN itself."""
         if self.first is None or self.second is None:
             return float("nan")
-        return float(getattr(self.first, statistic)) - float(getattr(self.second, statistic))
+        return self.first.value(statistic) - self.second.value(statistic)
 
 
 def saturation_of(session: Session, run: str, mode: str = "train") -> Saturation | None:
@@ -93,7 +93,10 @@ def paired(first: SaturationMeasured, second: SaturationMeasured) -> tuple[Layer
 def missing_reason(measured: SaturationMeasured, layer: str) -> str:
     """Why a run has no value of a layer, as the end of a sentence."""
     reasons = {one.layer: one.reason for one in measured.not_observed}
-    return f"was not observed: {reasons[layer]}" if layer in reasons else "is not in this model"
+    if layer not in reasons:
+        return "is not in this model"
+    reason = reasons[layer].removesuffix(".")
+    return f"was not observed: {reason[:1].lower()}{reason[1:]}"
 
 
 def _names(missing: tuple[NotObserved, ...]) -> tuple[str, ...]:

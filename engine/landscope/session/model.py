@@ -87,7 +87,7 @@ class Saturation(msgspec.Struct, kw_only=True):
         for row, name in enumerate(checkpoints):
             if name in self.measured:
                 for layer in self.measured[name].layers:
-                    out[row, column[layer.layer]] = getattr(layer, statistic)
+                    out[row, column[layer.layer]] = layer.value(statistic)
         return out
 
 

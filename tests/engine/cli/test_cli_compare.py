@@ -111,3 +111,19 @@ def test_that_comparing_imports_no_torch(session):
     )
     done = subprocess.run([sys.executable, "-c", program, *_words(session)], capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("verb", ["compare", "rethreshold"])
+def test_that_no_table_is_written_over_a_session(session, capsys, verb):
+    before = session.read_bytes()
+    other = session.with_name("other.h5")
+    other.write_bytes(before)
+    for target in (session, other):
+        words = (
+            _words(session, "--csv", str(target))
+            if verb == "compare"
+            else ["saturation", "rethreshold", str(session), "--threshold", "0.9", "-o", str(target)]
+        )
+        assert main(words) == 2
+        assert f"{target} holds what was measured" in capsys.readouterr().err
+    assert (session.read_bytes(), other.read_bytes()) == (before, before)

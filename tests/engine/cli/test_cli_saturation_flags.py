@@ -82,3 +82,11 @@ def test_that_what_cannot_be_measured_is_told(folder, capsys, flags, told):
     out = folder / "s.h5"
     assert main(["run", str(folder), "-o", str(out), "--only", "saturation", "--trust", *flags])
     assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("flag", ["--samples", "--seed", "--points", "--threads"])
+def test_that_a_number_that_no_job_can_carry_is_refused_in_a_sentence(folder, capsys, flag):
+    words = ["run", str(folder), "-o", str(folder / "s.h5"), "--trust", flag, str(10**20)]
+    assert main(words) == 2
+    assert f"{flag[2:]} is {10**20}; it must be at most" in capsys.readouterr().err
+    assert not (folder / "s.h5").exists()

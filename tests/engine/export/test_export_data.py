@@ -6,6 +6,7 @@ import csv
 import json
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -310,3 +311,31 @@ def test_that_an_empty_session_exports_nothing(tmp_path: Path) -> None:
     assert export_csv(Session(), tmp_path) == []
     assert export_npz(Session(), tmp_path) == []
     assert summary(Session())["runs"] == []
+
+
+def test_that_checkpoints_come_in_training_order_in_whatever_order_they_were_measured(tmp_path: Path) -> None:
+    listed, *losses = run_deltas()
+    session, (measured,) = Session(title="last first"), saturation_deltas()
+    order = ["0.pt", "10.pt", "gone.pt"]
+    bars = [msgspec.structs.replace(measured, checkpoint=order[k]) for k in (1, 2, 0)]
+    for delta in (listed, *reversed(losses), *bars):
+        session.apply(delta)
+    export_csv(session, tmp_path)
+    export_npz(session, tmp_path)
+    assert [row["checkpoint"] for row in rows(tmp_path, "saturation_net_eval.csv")] == order
+    assert np.load(tmp_path / "saturation_net_eval.npz")["checkpoints"].tolist() == order
+    assert summary(session)["saturation"][0]["checkpoints"] == order
+    assert [row["checkpoint"] for row in rows(tmp_path, "losses_net.csv")] == order[:2] * 2
+
+
+def test_that_a_layer_without_a_finite_row_has_no_intrinsic_dimension(tmp_path: Path) -> None:
+    session, (measured,) = Session(title="blind"), saturation_deltas()
+    blind = msgspec.structs.replace(
+        measured.layers[0], samples=0, idim=0, lsat=float("nan"), spectrum=np.empty(0)
+    )
+    session.apply(msgspec.structs.replace(measured, layers=(blind,)))
+    export_csv(session, tmp_path)
+    export_npz(session, tmp_path)
+    (row,) = rows(tmp_path, "saturation_net_eval.csv")
+    assert (row["idim"], row["lsat"]) == ("nan", "nan")
+    assert np.isnan(np.load(tmp_path / "saturation_net_eval.npz")["idim"]).all()
