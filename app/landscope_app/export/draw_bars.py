@@ -5,23 +5,28 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from landscope_app.export.draw_names import ROWS, name_rows, rows_apart
 from landscope_app.export.figure_style import points
 from landscope_app.plots.charts import Bar, BarChart, with_signs
 from landscope_app.plots.colour_maps import readable_shade
 from landscope_app.theme.colors import Theme
 
-MOST_LABELS = 60
+SMALLEST = 8  # pixels of the window; where rows are closer, only some are named
 FEWEST_ROWS = 8  # fewer layers leave room below rather than becoming thick
 
 
 def draw_bars(axes: Any, chart: BarChart, theme: Theme, scale: float) -> None:
     """Draw into ``axes``: first layer on top, value beside each bar, marks of the first checkpoint."""
     size = _text_size(axes, max(len(chart.bars), FEWEST_ROWS), scale)
+    every = rows_apart(axes, len(chart.bars), size)
     for k, bar in enumerate(chart.bars):
         _draw_bar(axes, k, bar, chart, theme, size)
+        if k % every == 0:
+            _write_value(axes, k, bar, theme, size)
     axes.set_ylim(max(len(chart.bars), FEWEST_ROWS) - 0.4, -0.6)
     axes.set_xlim(0, chart.high)
-    _label(axes, chart, theme, size)
+    name_rows(axes, [bar.label for bar in chart.bars], size, every)
+    _label(axes, chart, theme)
     if math.isfinite(chart.mean):
         axes.axvline(chart.mean, color=theme.muted, linestyle=(0, (4, 3)), linewidth=points(1, scale))
     axes.set_title(chart.title)
@@ -52,9 +57,11 @@ def _draw_bar(axes: Any, k: int, bar: Bar, chart: BarChart, theme: Theme, size: 
         axes.plot(
             [bar.as_measured] * 2, [k - 0.36, k + 0.36], color=theme.accent, linestyle=":", clip_on=False
         )
-    text = with_signs(bar)
+
+
+def _write_value(axes: Any, k: int, bar: Bar, theme: Theme, size: float) -> None:
     axes.annotate(
-        text,
+        with_signs(bar),
         (1.0, k),
         xycoords=("axes fraction", "data"),
         xytext=(6, 0),
@@ -67,11 +74,8 @@ def _draw_bar(axes: Any, k: int, bar: Bar, chart: BarChart, theme: Theme, size: 
     )
 
 
-def _label(axes: Any, chart: BarChart, theme: Theme, size: float) -> None:
-    every = max(1, math.ceil(len(chart.bars) / MOST_LABELS))
-    rows = range(0, len(chart.bars), every)
-    axes.set_yticks(list(rows), [chart.bars[k].label for k in rows])
-    axes.tick_params(axis="y", length=0, labelsize=size, labelcolor=theme.text)
+def _label(axes: Any, chart: BarChart, theme: Theme) -> None:
+    axes.tick_params(axis="y", length=0, labelcolor=theme.text)
     if chart.high == 1.0:
         axes.set_xticks([0, 0.25, 0.5, 0.75, 1.0], ["0 %", "25 %", "50 %", "75 %", "100 %"])
     for side in ("left", "bottom"):
@@ -79,9 +83,9 @@ def _label(axes: Any, chart: BarChart, theme: Theme, size: float) -> None:
 
 
 def _text_size(axes: Any, rows: int, scale: float) -> float:
-    """Text that fits between the rows: at most the usual size."""
-    height_pt = axes.figure.get_figheight() * 72 * 0.78
-    return float(min(points(12, scale), height_pt / max(1, rows) * 0.8))
+    """Text that fits between the rows: at most the usual size, and no smaller than can be read."""
+    height_pt = axes.figure.get_figheight() * 72 * ROWS
+    return float(max(points(SMALLEST, scale), min(points(12, scale), height_pt / max(1, rows) * 0.8)))
 
 
 def _caption(chart: BarChart) -> str:

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from landscope_app.export.draw_names import name_rows, rows_apart
 from landscope_app.export.figure_style import points
 from landscope_app.plots.charts import MapChart
 from landscope_app.plots.colour_maps import colour_table, on_colour
 from landscope_app.plots.saturation_map import SIGNS
 from landscope_app.theme.colors import Theme
 
-MOST_ROWS, MOST_COLUMNS = 60, 12
+MOST_SIGNED, MOST_COLUMNS = 60, 12
 
 
 def draw_map(axes: Any, chart: MapChart, theme: Theme, scale: float) -> None:
@@ -30,7 +31,7 @@ def draw_map(axes: Any, chart: MapChart, theme: Theme, scale: float) -> None:
         aspect="auto",
         interpolation="nearest",
     )
-    if max(chart.values.shape) <= MOST_ROWS:
+    if max(chart.values.shape) <= MOST_SIGNED:
         _sign(axes, chart, theme, scale)
     _label(axes, chart, theme, scale)
     bar = axes.figure.colorbar(image, ax=axes, aspect=30, pad=0.02)
@@ -53,8 +54,8 @@ def _sign(axes: Any, chart: MapChart, theme: Theme, scale: float) -> None:
 
 
 def _label(axes: Any, chart: MapChart, theme: Theme, scale: float) -> None:
-    rows = range(0, len(chart.rows), math.ceil(len(chart.rows) / MOST_ROWS))
     columns = range(0, len(chart.columns), math.ceil(len(chart.columns) / MOST_COLUMNS))
-    axes.set_yticks(list(rows), [chart.rows[k] for k in rows])
     axes.set_xticks(list(columns), [chart.columns[k] for k in columns], rotation=30, ha="right")
     axes.tick_params(length=0, labelsize=points(10, scale), labelcolor=theme.text)
+    size = points(10, scale)
+    name_rows(axes, chart.rows, size, rows_apart(axes, len(chart.rows), size))

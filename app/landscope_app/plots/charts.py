@@ -176,8 +176,8 @@ class MapChart:
     Attributes:
         rows: R labels, columns: C labels. values: (R, C), NaN = no value.
         marks: (R, C) signs drawn in the cells, most of them empty.
-        share: whether values are shares of 1. note: what is compared. empty: sentence where no cell is.
-        dimensions, samples: (R, C) features D and rows n; 0 = not known.
+        share, counted: whether values are shares of 1, or whole numbers. note: what is compared.
+        empty: sentence where no cell is. dimensions, samples: (R, C) features D and rows n; 0 = not known.
         other_title: the run whose values were subtracted; empty = none. With it, other_columns: C names of
             its checkpoints; pair: (R, C) values of this run and of that one.
     """
@@ -190,6 +190,7 @@ class MapChart:
     high: float = 1.0
     value_title: str = ""
     share: bool = False
+    counted: bool = False
     empty: str = ""
     low: float = 0.0
     colour_map: str = "viridis"

@@ -11,7 +11,7 @@ from landscope.contract.deltas import LayerSaturation, NotObserved, SaturationMe
 from landscope.session.comparison import LayerPair, alike, missing_reason, paired
 from landscope_app.plots.against import Against
 from landscope_app.plots.charts import Bar
-from landscope_app.plots.numbers import count, percent, short, signed
+from landscope_app.plots.numbers import count, percent, short, signed, whole
 from landscope_app.plots.saturation_values import Statistic, exact, written
 
 
@@ -41,7 +41,7 @@ def layer_bars(
 
 
 def _bar(layer: LayerSaturation, before: LayerSaturation | None, statistic: Statistic) -> Bar:
-    value = float(getattr(layer, statistic.key))
+    value = float(layer.value(statistic.key))
     text = written(value, statistic)
     if "dead" in layer.flags:
         text = "dead"
@@ -52,7 +52,7 @@ def _bar(layer: LayerSaturation, before: LayerSaturation | None, statistic: Stat
         value,
         text,
         partial(_detail, layer),
-        float(getattr(before, statistic.key)) if before is not None else float("nan"),
+        float(before.value(statistic.key)) if before is not None else float("nan"),
         layer.flags,
         dimension=layer.dimension,
         samples=layer.samples,
@@ -80,11 +80,11 @@ def _beside(bar: Bar | None, pair: LayerPair, other: SaturationMeasured, statist
         return replace(
             bar, flags=flags, tell=partial(_joined, bar.tell, said), readout=f"{bar.readout} · {said}"
         )
-    value = float(getattr(pair.second, statistic.key))
+    value = float(pair.second.value(statistic.key))
     theirs = f"{other.run} {exact(value, statistic)}"
     if bar is None or pair.first is None:
         return _only_there(bar, pair.second, f"only in {theirs}", value)
-    change = signed(pair.difference(statistic.key), statistic.share)
+    change = signed(pair.difference(statistic.key), statistic.share, statistic.counted)
     size = _size(pair.second)
     differs = "" if size == _size(pair.first) else f" ({other.run}: {size})"
     return replace(
@@ -119,7 +119,7 @@ def _size(layer: LayerSaturation) -> str:
 def _detail(layer: LayerSaturation) -> str:
     lines = [
         f"{layer.layer} · {layer.kind}",
-        f"{count(layer.idim)} of {count(layer.dimension)} dimensions ({percent(layer.lsat, 1)})",
+        f"{whole(layer.value('idim'))} of {count(layer.dimension)} dimensions ({percent(layer.lsat, 1)})",
         f"participation ratio {short(layer.participation_ratio)} · "
         f"effective rank {short(layer.effective_rank)} · variance {short(layer.trace)}",
         f"n {count(layer.samples)} rows · D {count(layer.dimension)} features",

@@ -21,7 +21,7 @@ from landscope_app.plots.charts import MapChart
 from landscope_app.plots.colour_bar import ColourBar
 from landscope_app.plots.colour_maps import LIGHT, LUMINANCE, mapped, on_colour
 from landscope_app.plots.layer_names import FittedNames
-from landscope_app.plots.numbers import count, percent, short, signed
+from landscope_app.plots.numbers import count, percent, short, signed, whole
 from landscope_app.theme.colors import Theme
 from landscope_app.theme.plain import plain_tip
 
@@ -209,7 +209,7 @@ def told(chart: MapChart, row: int, column: int) -> str:
     if chart.pair is not None:
         ours, theirs = (_written(chart, float(one[row, column])) for one in chart.pair)
         written = f"{ours}, {chart.other_title} {theirs} at {chart.other_columns[column]}, "
-        written += f"difference {signed(value, chart.share)}"
+        written += f"difference {signed(value, chart.share, chart.counted)}"
     said = f"{chart.rows[row]} at {chart.columns[column]}: {written} {chart.marks[row, column]}".rstrip()
     if chart.samples.size and chart.samples[row, column]:
         n, features = int(chart.samples[row, column]), int(chart.dimensions[row, column])
@@ -218,7 +218,9 @@ def told(chart: MapChart, row: int, column: int) -> str:
 
 
 def _written(chart: MapChart, value: float) -> str:
-    return percent(value, 1) if chart.share else short(value)
+    if chart.share:
+        return percent(value, 1)
+    return whole(value) if chart.counted else short(value)
 
 
 def _place(names: tuple[str, ...], name: str) -> int:

@@ -29,12 +29,12 @@ def percent(share: float, digits: int = 0) -> str:
     return f"{100 * share:.{digits}f} %" if math.isfinite(share) else short(share)
 
 
-def signed(difference: float, share: bool) -> str:
-    """A difference with its sign, that of shares in percentage points; NaN is "–"."""
+def signed(difference: float, share: bool, counted: bool = False) -> str:
+    """A difference with its sign, that of shares in percentage points, of counts whole; NaN is "–"."""
     if not math.isfinite(difference):
         return UNDEFINED
     size = abs(difference)
-    written = f"{100 * size:.1f} points" if share else short(size)
+    written = f"{100 * size:.1f} points" if share else whole(size) if counted else short(size)
     return f"{'−' if difference < 0 else '+'}{written}"
 
 

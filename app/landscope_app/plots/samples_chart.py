@@ -10,6 +10,7 @@ from landscope.session.comparison import missing_reason, saturation_of
 from landscope.session.model import Saturation, Session
 from landscope_app.plots.charts import PointsChart, Series
 from landscope_app.plots.numbers import count, percent
+from landscope_app.plots.saturation_values import without_spectrum
 
 NAMED = 10
 """Up to so many classes have a colour and a sign each; more share a ramp of colours."""
@@ -38,8 +39,8 @@ def samples_chart(
     found = layer_of(measured, layer)
     if found is None:
         return PointsChart(title, empty=f"{layer} {missing_reason(measured, layer)}.")
-    if not float(found.spectrum.sum()) > 0.0:
-        return PointsChart(title, empty=f"The output of {layer} never varies here: there is no direction.")
+    if why := without_spectrum(found):
+        return PointsChart(title, empty=f"{why}: there is no direction.")
     if not len(found.embedding):
         return PointsChart(title, empty=NOT_YET if measured.settings.get("partial") else NONE_KEPT)
     names = session.runs[run].names if run in session.runs else ()

@@ -90,7 +90,7 @@ def _first_measured(
 
 def _marked(bars: tuple[Bar, ...], measured: SaturationMeasured, key: str) -> tuple[Bar, ...]:
     """Bars with a mark where they stood with the threshold of the measurement."""
-    stood = {layer.layer: float(getattr(layer, key)) for layer in measured.layers}
+    stood = {layer.layer: float(layer.value(key)) for layer in measured.layers}
     return tuple(replace(bar, as_measured=stood.get(bar.label, float("nan"))) for bar in bars)
 
 

@@ -83,7 +83,7 @@ def column_of(measured: SaturationMeasured) -> Column:
         samples=np.array([layer.samples for layer in layers], np.int64),
         dimensions=np.array([layer.dimension for layer in layers], np.int64),
         marks=np.array([_mark(layer) for layer in layers], "<U1"),
-        statistics={key: np.array([getattr(layer, key) for layer in layers], float) for key in KEYS},
+        statistics={key: np.array([layer.value(key) for layer in layers], float) for key in KEYS},
         shares=shares,
         starts=starts,
         ends=ends,

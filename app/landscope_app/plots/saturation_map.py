@@ -81,6 +81,7 @@ def _alone(title: str, frame: Frame, values: NDArray[np.float64], statistic: Sta
         high=1.0 if statistic.share else float(finite.max(initial=0.0)) or 1.0,
         value_title=statistic.title,
         share=statistic.share,
+        counted=statistic.counted,
         dimensions=frame.ours_cells.dimensions,
         samples=frame.ours_cells.samples,
     )

@@ -14,6 +14,7 @@ from landscope.session.threshold import at_threshold, idim_rule
 from landscope_app.plots.against import Against, against
 from landscope_app.plots.charts import CurveChart, Series
 from landscope_app.plots.numbers import count, percent
+from landscope_app.plots.saturation_values import without_spectrum
 
 FAINTEST = 1e-12
 """Share of the variance below which an eigenvalue is rounding and has no place on a logarithmic axis."""
@@ -41,8 +42,8 @@ def spectrum_chart(
     found = _of_layer(measured, layer)
     if found is None:
         return _nothing(layer, f"{layer} {missing_reason(measured, layer)}.")
-    if not float(found.spectrum.sum()) > 0.0:
-        return _nothing(layer, f"The output of {layer} never varies here, so it has no spectrum.")
+    if why := without_spectrum(found):
+        return _nothing(layer, f"{why}, so it has no spectrum.")
     alone = at_threshold(replace(measured, layers=(found,)), threshold)
     chart = _chart(f"{run} · spectrum of {layer} at {checkpoint}", alone)
     beside = against(session, run, checkpoint, other, measured.mode)
@@ -97,7 +98,7 @@ def _why_not(beside: Against, layer: str, theirs: LayerSaturation | None) -> str
         return beside.note
     if theirs is None:
         return f"{beside.run}: {layer} {missing_reason(beside.measured, layer)}"
-    return f"{beside.run}: {layer} never varies"
+    return f"{beside.run}: {without_spectrum(theirs)}"
 
 
 def _series(layer: LayerSaturation, each: str, added: str, other: str = "") -> tuple[Series, ...]:

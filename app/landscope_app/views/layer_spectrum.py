@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
 
 from landscope_app.plots.charts import CurveChart, PointsChart
 from landscope_app.plots.points import PointsWidget
-from landscope_app.plots.spectrum import LOWEST, SpectrumWidget
+from landscope_app.plots.spectrum import SpectrumWidget
 from landscope_app.theme.colors import Theme
 from landscope_app.views.labels import Hint, Note
 
@@ -81,8 +81,10 @@ class LayerSpectrum(QWidget):
     def show_layer(self, layer: str, chart: CurveChart, threshold: float, *, changed: bool) -> None:
         """Show the spectrum of a layer; ``changed``: the threshold is not that of the measurement."""
         self._show_name(layer, samples=False)
-        with QSignalBlocker(self.share):
-            self.share.setValue(100 * threshold)
+        shown = round(100 * threshold, self.share.decimals())
+        if shown != self.share.value():  # else what is being typed there would be lost
+            with QSignalBlocker(self.share):
+                self.share.setValue(shown)
         self.as_measured.setEnabled(changed)
         self.hint.setText(chart.empty)
         self._pages.setCurrentWidget(self.spectrum if chart.series else self.hint)
@@ -105,10 +107,19 @@ class LayerSpectrum(QWidget):
             part.setVisible(not samples)
 
 
+class _ShareBox(QDoubleSpinBox):
+    """A percentage to two decimals, written without zeros at its end."""
+
+    def textFromValue(self, value: float) -> str:
+        text, point = super().textFromValue(value), self.locale().decimalPoint()
+        return text.rstrip("0").removesuffix(point) if point in text else text
+
+
 def _share_box() -> QDoubleSpinBox:
-    box = QDoubleSpinBox()
-    box.setRange(100 * LOWEST, 100.0)
-    box.setDecimals(1)
+    box = _ShareBox()
+    box.setRange(0.01, 100.0)
+    box.setDecimals(2)
+    box.setKeyboardTracking(False)  # a number counts once it is complete
     box.setSingleStep(0.5)
     box.setSuffix(" %")
     box.setAccessibleName("Threshold: share of the variance")

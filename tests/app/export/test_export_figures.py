@@ -1,3 +1,4 @@
+from itertools import pairwise
 from pathlib import Path
 
 import matplotlib
@@ -8,8 +9,8 @@ from PIL import Image
 
 from landscope.contract.errors import LandscopeError
 from landscope_app.export.figure_style import PICTURE_THEMES
-from landscope_app.export.figures import figure_array, save_figure
-from landscope_app.plots.charts import Chart
+from landscope_app.export.figures import drawn, figure_array, save_figure
+from landscope_app.plots.charts import Bar, BarChart, Chart, MapChart
 from landscope_app.plots.distance_chart import distance_chart
 from landscope_app.plots.landscape_chart import field_chart, line_chart
 from landscope_app.plots.loss_chart import loss_chart
@@ -99,3 +100,27 @@ def test_that_settings_of_the_folder_where_the_program_started_change_no_picture
     with matplotlib.rc_context({"text.usetex": True, "lines.linestyle": ":", "axes.facecolor": "red"}):
         assert (figure_array((charts["line"],), DARK, 300, 200) == plain).all()
         assert matplotlib.rcParams["text.usetex"]
+
+
+LONG = tuple(f"encoder_backbone.stage_{k}.a_very_long_intermediate_projection_layer_name" for k in range(4))
+MANY = tuple(f"blocks.{k}.linear" for k in range(300))
+
+
+@pytest.mark.parametrize("layers", [LONG, MANY])
+@pytest.mark.parametrize("kind", [BarChart, MapChart])
+def test_that_names_of_layers_neither_overlap_nor_take_the_room_of_the_values(
+    layers: tuple[str, ...], kind: type[Chart]
+) -> None:
+    bars = BarChart("bars", tuple(Bar(name, 0.5, "50 %") for name in layers))
+    cells = np.full((len(layers), 3), 0.5)
+    columns = ("a.pt", "b.pt", "c.pt")
+    chart = bars if kind is BarChart else MapChart("map", layers, columns, cells, np.full(cells.shape, ""))
+    with drawn((chart,), LIGHT, 800, 540) as figure:
+        figure.canvas.draw()
+        axes = figure.axes[0]
+        assert axes.get_window_extent().width > 0.45 * figure.bbox.width
+        named = [label.get_window_extent() for label in axes.get_yticklabels() if label.get_text()]
+        assert len(named) > 3
+        assert all(not one.overlaps(other) for one, other in pairwise(named))
+        texts = [text.get_window_extent() for text in axes.texts]
+        assert all(not one.overlaps(other) for one, other in pairwise(texts))

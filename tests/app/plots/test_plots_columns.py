@@ -30,7 +30,7 @@ def _measured() -> SaturationMeasured:
 @pytest.mark.parametrize("key", ["lsat", "idim"])
 def test_that_columns_say_the_same_as_the_layers_one_by_one(key: str, threshold: float, rule: str) -> None:
     measured = _measured()
-    expected = [getattr(one, key) for one in at_threshold(measured, threshold, rule).layers]  # type: ignore[arg-type]
+    expected = [one.value(key) for one in at_threshold(measured, threshold, rule).layers]  # type: ignore[arg-type]
     np.testing.assert_array_equal(column_of(measured).values(key, threshold, rule), expected)  # type: ignore[arg-type]
 
 

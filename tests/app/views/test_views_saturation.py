@@ -1,5 +1,7 @@
+import numpy as np
 import pytest
 from fake_session import LAYERS, RUNS, fake_session, names
+from msgspec.structs import replace
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
@@ -7,6 +9,7 @@ from qt_application import Keep
 
 from landscope_app.plots.bars import PADDING, ROW
 from landscope_app.plots.charts import MapChart
+from landscope_app.plots.map import told
 from landscope_app.state.document import Document
 from landscope_app.state.selection import Selection
 from landscope_app.theme.colors import DARK
@@ -65,6 +68,63 @@ def test_that_bars_follow_the_threshold_at_once(view: SaturationView) -> None:
     view.spectrum.as_measured.click()
     assert view.selection.threshold is None
     assert view.bars.canvas.chart.bars[0].value == before
+
+
+@pytest.mark.parametrize(("keys", "share"), [("99.95", 0.9995), ("5", 0.05), ("0.5", 0.005), ("100", 1.0)])
+def test_that_a_threshold_can_be_typed_digit_by_digit(view: SaturationView, keys: str, share: float) -> None:
+    _click(view, 2)
+    box = view.spectrum.share
+    box.selectAll()
+    for key in keys:
+        QTest.keyClicks(box, key)
+        view.invalidate()  # as when a result arrives meanwhile
+        view.refresh_now()
+    assert view.selection.threshold is None
+    QTest.keyClick(box, Qt.Key.Key_Return)
+    assert view.selection.threshold == pytest.approx(share)
+    assert box.text() == f"{keys} %"
+
+
+def test_that_nonsense_typed_as_threshold_changes_nothing(view: SaturationView) -> None:
+    _click(view, 2)
+    box = view.spectrum.share
+    for keys in ("abc", "nan", "-3", "1e5", "0", ""):
+        box.selectAll()
+        QTest.keyClicks(box, keys)
+        QTest.keyClick(box, Qt.Key.Key_Return)
+        assert 0.0 < (view.selection.threshold or 0.99) <= 1.0
+    assert view.bars.canvas.chart.bars
+
+
+def test_that_intrinsic_dimensions_are_whole_numbers(view: SaturationView) -> None:
+    view.statistic.setCurrentIndex(1)
+    view.refresh_now()
+    bars = [bar for bar in view.bars.canvas.chart.bars if np.isfinite(bar.value) and "dead" not in bar.flags]
+    assert bars
+    assert all(bar.text == f"{bar.value:,.0f}" for bar in bars)
+    view.over_training.click()
+    view.refresh_now()
+    view.map.finish()
+    chart = view.map.canvas.chart
+    assert f": {chart.values[0, 0]:.0f} " in told(chart, 0, 0)
+
+
+def test_that_a_layer_without_a_finite_row_does_not_pass_for_dead(view: SaturationView) -> None:
+    for saturation in view.document.session.saturation.values():
+        for name, measured in saturation.measured.items():
+            layers = list(measured.layers)
+            blind = {"samples": 0, "nonfinite": 512, "idim": 0, "lsat": np.nan, "spectrum": np.empty(0)}
+            layers[2] = replace(layers[2], flags=("nonfinite",), **blind)
+            saturation.measured[name] = replace(measured, layers=tuple(layers))
+    _click(view, 2)
+    for wanted in ("spectrum", "samples"):
+        view.selection.set(layer_view=wanted)
+        view.refresh_now()
+        assert view.spectrum.hint.text().startswith(f"No finite row of {LAYERS[2]} was seen here")
+    view.statistic.setCurrentIndex(1)
+    view.selection.set(threshold="0.5")
+    view.refresh_now()
+    assert view.bars.canvas.chart.bars[2].text == "NaN"
 
 
 def test_that_a_dead_layer_says_why_it_has_no_spectrum(view: SaturationView) -> None:
