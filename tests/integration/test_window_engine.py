@@ -2,6 +2,7 @@
 
 import os
 import signal
+from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -53,6 +54,22 @@ def test_that_everything_about_a_project_arrives_in_the_window(window, real_proj
     assert (session.lines["run-line"].state == SAMPLED).all()
     assert (session.planes["run-random"].state == SAMPLED).all()
     assert session.planes["run-trajectory"].trajectories["run"].checkpoints[-1] == "step_40.pt"
+
+
+def test_that_a_single_checkpoint_is_no_trouble_until_somebody_asks_for_more(window, real_project):
+    from window_fakes import wait_until
+
+    for step in range(10, 50, 10):
+        (Path(real_project.runs[0]) / f"step_{step}.pt").unlink()
+    said = []
+    window.context.told.connect(lambda *told: said.append(told))
+    window.opener.show(real_project)
+    wait_until(lambda: not window.context.engines.busy, seconds=120)
+    assert (state(window, "run-line"), state(window, "run-random")) == ("failed", "done")
+    assert said == []
+    asked = window.analyses.again(window.context.engines.table["run-line"])
+    wait_until(lambda: state(window, asked) == "failed", seconds=60)
+    assert [sentence for _, sentence, _ in said] == [window.context.engines.table[asked].sentence]
 
 
 def test_that_a_killed_engine_is_one_sentence_and_the_plane_resumes_from_its_points(window, real_project):

@@ -21,16 +21,30 @@ PRINT = replace(
 PICTURE_THEMES: dict[str, Theme] = {"dark": DARK, "light": LIGHT, "print": PRINT}
 DPI = 100
 _REFERENCE = (760.0, 480.0)  # pixels at which text has its size in the window
+_FURTHER = (
+    "Noto Sans CJK SC",
+    "Noto Sans CJK JP",
+    "Source Han Sans",
+    "WenQuanYi Micro Hei",
+    "PingFang SC",
+    "Hiragino Sans",
+    "Apple SD Gothic Neo",
+    "Microsoft YaHei",
+    "Yu Gothic",
+    "Malgun Gothic",
+    "Arial Unicode MS",
+)
+"""Fonts of the systems for names in other scripts than the bundled ones hold."""
 
 
 @lru_cache(maxsize=8)
 def families(theme_font: str) -> tuple[str, ...]:
-    """The families that matplotlib can use: the theme's where it is installed or bundled, then its own."""
+    """The families that matplotlib can use: the theme's where it is installed or bundled, its own, others."""
     from matplotlib import font_manager
 
     _add_bundled()
     known = {entry.name for entry in font_manager.fontManager.ttflist}
-    return tuple(name for name in (theme_font, "DejaVu Sans") if name in known)
+    return tuple(name for name in (theme_font, "DejaVu Sans", *_FURTHER) if name in known)
 
 
 def _add_bundled() -> None:

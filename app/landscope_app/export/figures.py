@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -89,7 +90,8 @@ def drawn(charts: Sequence[Chart], theme: Theme, width: int, height: int) -> Ite
 
     scale = text_scale(width // max(1, len(charts)), height)
     chosen: Any = settings(theme, scale)
-    with mpl.rc_context():
+    with mpl.rc_context(), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")  # drawn as a box, as everywhere
         mpl.rcdefaults()  # a matplotlibrc where the program was started may name programs to run
         mpl.rcParams.update(chosen)
         figure = Figure(figsize=(width / DPI, height / DPI), dpi=DPI, layout=_layout(charts))

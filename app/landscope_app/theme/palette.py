@@ -144,7 +144,10 @@ QComboBox::drop-down {{ border: none; width: 20px; }}
 QComboBox::down-arrow {{
   image: none; width: 0px; height: 0px; border-left: 4px solid {raised}; border-right: 4px solid {raised};
   border-top: 5px solid {muted}; margin-right: 5px; }}
-QAbstractSpinBox::up-button, QAbstractSpinBox::down-button {{ width: 0px; height: 0px; border: none; }}
+QAbstractSpinBox::up-button, QAbstractSpinBox::down-button {{
+  width: 0px; height: 0px; border: none; subcontrol-origin: content; }}
+QAbstractSpinBox::up-button {{ subcontrol-position: right; }}
+QAbstractSpinBox::down-button {{ subcontrol-position: left; }}
 QCheckBox::indicator {{
   width: 13px; height: 13px; border: 1px solid {muted}; border-radius: 3px; background: {panel}; }}
 QCheckBox::indicator:checked {{ background: {accent}; border: 1px solid {accent}; }}

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from landscope.contract import deltas as d
 from landscope.contract import events as e
 from landscope.contract.job import AnyJob, LineJob, PlaneJob
+from landscope.contract.plan import needed_checkpoints
 from landscope_app.hosts.job_table import JobRow
 from landscope_app.state.cost import policy_of
 from landscope_app.state.preview import Refinement, stops_here
@@ -43,6 +44,7 @@ class Analyses(QObject):
         self._context = context
         self._previewed: dict[str, PlaneJob] = {}
         self._private: set[str] = set()
+        self._asked: set[str] = set()
         context.engines.events.connect(self._take)
         context.engines.ended.connect(self._ended)
 
@@ -53,7 +55,9 @@ class Analyses(QObject):
     def run(self, job: AnyJob) -> str:
         """Run what the person asked for, before all that waits and without a budget."""
         name = job.id if isinstance(job, (LineJob, PlaneJob)) else type(job).__name__
-        return self._context.engines.submit(name, resumed(job, self._context.document.session), front=True)
+        asked = self._context.engines.submit(name, resumed(job, self._context.document.session), front=True)
+        self._asked.add(asked)
+        return asked
 
     def again(self, row: JobRow) -> str:
         """Run a job that ended once more; points of a plane that are known are kept."""
@@ -81,7 +85,7 @@ class Analyses(QObject):
 
     def forget(self) -> None:
         """Another project is opened."""
-        self._previewed, self._private = {}, set()
+        self._previewed, self._private, self._asked = {}, set(), set()
 
     def _take(self, batch: list[e.Event]) -> None:
         for event in batch:
@@ -115,10 +119,18 @@ class Analyses(QObject):
             policy = policy_of(job.options, job.kind)
             self._context.cost.learn(job.run, policy, job.project.data.samples, evaluations, seconds)
 
+    def _could_not_be(self, row: JobRow) -> bool:
+        """Whether nobody asked for it and its run is too short: its line among the jobs is enough."""
+        run = self._context.document.session.runs.get(getattr(row.job, "run", ""))
+        there = len(run.checkpoints) if run is not None else 0
+        return row.id not in self._asked and 0 < there < needed_checkpoints(row.job)
+
     def _ended(self, row: JobRow) -> None:
         if isinstance(row.job, PlaneJob) and row.state != "done":
             self._previewed[row.job.id] = replace(row.job, known=None)
-        if row.state == "failed" and not row.lost:  # a lost host has been told already
+        if row.state == "failed" and not (
+            row.lost or self._could_not_be(row)
+        ):  # a lost host was told already
             self._context.told.emit("error", row.sentence, row.detail)
             if row.error in SCRIPT_ERRORS:
                 self.script_failed.emit(row)

@@ -18,9 +18,9 @@ from landscope.cli.warned import warnings_logged
 from landscope.contract.deltas import RunListed
 from landscope.contract.errors import OptionError, SessionError
 from landscope.contract.events import Cancelled, Event, Failed, Level, Notice, Partial
-from landscope.contract.job import AnyJob, CancelToken, LineJob, ListJob, PlaneJob
+from landscope.contract.job import AnyJob, CancelToken, ListJob
 from landscope.contract.options import ProjectSpec
-from landscope.contract.plan import ANALYSES, plan
+from landscope.contract.plan import ANALYSES, needed_checkpoints, plan
 from landscope.project.find import find_scripts
 from landscope.project.spec import run_names
 from landscope.runner.bench import Bench
@@ -164,12 +164,13 @@ def too_few(job: AnyJob, session: Session) -> str:
 
     A run without any is no reason: the job itself then says what is wrong.
     """
-    needed = {LineJob: 2, PlaneJob: 3 if getattr(job, "kind", "") == "trajectory" else 0}.get(type(job), 0)
+    needed = needed_checkpoints(job)
     run = session.runs.get(getattr(job, "run", ""))
     there = len(run.checkpoints) if run else 0
     if not 0 < there < needed:
         return ""
-    return f"{title(job)}: left out, it needs {needed} checkpoints and there are {there}."
+    are = f"is {there}" if there == 1 else f"are {there}"
+    return f"{title(job)}: left out, it needs {needed} checkpoints and there {are}."
 
 
 def _runs(spec: ProjectSpec, wanted: list[str]) -> tuple[str, ...]:

@@ -43,6 +43,13 @@ def plan(
     return jobs
 
 
+def needed_checkpoints(job: AnyJob) -> int:
+    """How many checkpoints its run must have for a job to mean something; 0 = the job itself says."""
+    if isinstance(job, LineJob):
+        return 2
+    return 3 if isinstance(job, PlaneJob) and job.kind == "trajectory" else 0
+
+
 def _jobs(analysis: str, project: ProjectSpec, run: str) -> list[tuple[str, AnyJob]]:
     landscape = project.landscape or LandscapeOptions()
     if analysis == "losses":

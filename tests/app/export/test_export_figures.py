@@ -124,3 +124,8 @@ def test_that_names_of_layers_neither_overlap_nor_take_the_room_of_the_values(
         assert all(not one.overlaps(other) for one, other in pairwise(named))
         texts = [text.get_window_extent() for text in axes.texts]
         assert all(not one.overlaps(other) for one, other in pairwise(texts))
+
+
+def test_that_names_in_a_script_that_no_font_holds_warn_nobody(tmp_path: Path) -> None:
+    chart = BarChart("bars", (Bar("überlänge_头_\U000105d0", 0.5, "50 %"),))  # Todhri: in no usual font
+    assert save_figure((chart,), tmp_path / "a.png", LIGHT, 400, 300).stat().st_size > 0

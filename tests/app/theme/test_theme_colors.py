@@ -45,3 +45,17 @@ def test_that_the_palette_carries_the_theme(qapp):
         assert made.color(QPalette.ColorRole.Window).name() == theme.background
         assert made.color(QPalette.ColorRole.Highlight).name() == theme.accent
     assert mix("#000000", "#ffffff", 0.5).name() == "#808080"
+
+
+@pytest.mark.parametrize("theme", [DARK, LIGHT], ids=lambda t: t.name)
+def test_that_numbers_stand_as_far_from_the_edge_as_other_texts(theme, qapp):
+    from PySide6.QtWidgets import QDoubleSpinBox
+
+    box = QDoubleSpinBox()
+    box.setStyleSheet(style_sheet(theme))
+    box.resize(90, 32)
+    box.ensurePolished()
+    box.grab()
+    inner = box.lineEdit().geometry()
+    assert (inner.left(), box.width() - inner.left() - inner.width()) == (8, 8)
+    box.deleteLater()

@@ -7,7 +7,7 @@ import pytest
 from landscope.contract.errors import JobCancelled
 from landscope.contract.job import CancelToken, DistanceJob, Pace, PlaneJob
 from landscope.contract.options import ProjectSpec
-from landscope.contract.plan import plan
+from landscope.contract.plan import needed_checkpoints, plan
 
 
 def test_that_a_cancelled_job_stops_at_its_next_check():
@@ -68,3 +68,9 @@ def test_that_a_trusted_project_gets_everything_for_every_run():
     assert len(names) == len(set(names)) == 12
     planes = [job for _, job in plan(spec, ("a",), ("plane",))]
     assert [job.kind for job in planes if isinstance(job, PlaneJob)] == ["trajectory", "random"]
+
+
+def test_that_jobs_of_the_plan_say_how_many_checkpoints_they_need():
+    project = ProjectSpec(root="/p", script="/p/m.py", trusted=True)
+    needed = {name: needed_checkpoints(job) for name, job in plan(project, ("r",))}
+    assert {name: count for name, count in needed.items() if count} == {"r-line": 2, "r-trajectory": 3}
