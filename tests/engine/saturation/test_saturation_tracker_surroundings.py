@@ -227,3 +227,24 @@ def test_that_names_with_the_sign_of_further_calls_are_names_like_others():
         model(torch.randn(5, 6))
         assert list(tracker.memory_per_layer) == ["fc#a", "fc#a#2"]
         assert not tracker.not_measured
+
+
+@pytest.mark.parametrize("comes", ["before", "after"])
+@pytest.mark.parametrize("turned", [False, True])
+def test_that_an_interrupt_at_the_switch_of_the_fused_path_leaves_it_as_it_was(monkeypatch, turned, comes):
+    switch = torch.backends.mha.set_fastpath_enabled
+
+    def interrupted(enabled):
+        if enabled != turned or comes == "after":
+            switch(enabled)
+        if enabled == turned:
+            raise KeyboardInterrupt
+
+    model = _mlp()
+    with SaturationTracker("", Kept(), model):
+        with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+            patched.setattr(torch.backends.mha, "set_fastpath_enabled", interrupted)
+            model(torch.randn(5, 6))
+        model(torch.randn(5, 6))
+        assert _fused()
+    assert _fused()

@@ -4,6 +4,7 @@ import gc
 import os
 import signal
 import threading
+from functools import partial
 
 import numpy as np
 import pytest
@@ -218,3 +219,52 @@ def test_that_a_process_that_is_forked_off_goes_on_where_the_worker_was(monkeypa
             found = pipe.read()
         assert os.waitpid(child, 0)[1] == 0
         assert found == covariance(tracker)
+
+
+def test_that_a_worker_that_is_closed_during_a_forward_pass_starts_no_other_thread():
+    done, worker = [], Worker()
+    worker.put(lambda: done.append(1))
+    worker.close()
+    worker.put(lambda: done.append(2))
+    assert done == [1, 2]
+    assert not _ours()
+
+
+@pytest.mark.parametrize("one_left", [False, True])
+def test_that_work_is_done_where_the_system_gives_no_more_threads(monkeypatch, one_left):
+    start = threading.Thread.start
+
+    def refused(thread):
+        if thread.name == "landscope-saturation" and one_left:
+            return start(thread)
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    done, worker = [], Worker()
+    for number in range(40):
+        worker.put(partial(done.append, number))
+    worker.drain()
+    worker.close()
+    assert done == list(range(40))
+
+
+@pytest.mark.parametrize("started", [True, False])
+def test_that_an_interrupt_while_the_thread_starts_neither_doubles_nor_loses_it(monkeypatch, started):
+    start = threading.Thread.start
+
+    def interrupted(thread):
+        if started or thread.name != "landscope-saturation":
+            start(thread)
+        if thread.name == "landscope-saturation":
+            raise KeyboardInterrupt
+
+    done, worker = [], Worker()
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(threading.Thread, "start", interrupted)
+        worker.put(lambda: None)
+    for number in range(40):
+        worker.put(partial(done.append, number))
+    assert len(_ours()) == 1
+    worker.close()
+    assert done == list(range(40))
+    assert not _ours()

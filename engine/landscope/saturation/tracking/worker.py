@@ -23,31 +23,25 @@ class Worker:
     the copies that it needs.
 
     A process that is forked off has no such thread, and works where work is handed over. Before the fork all
-    work is done, so that neither process finds sums half made.
+    work is done, so that neither process finds sums half made. A worker that was closed while another thread
+    was in a forward pass has none either, nor one for which the system has no thread to give.
     """
 
     def __init__(self) -> None:
         self._waiting: queue.Queue[Work | None] = queue.Queue(WAITING)
-        self._over = threading.Event()
+        self._serving, self._over = threading.Event(), threading.Event()
         self._thread: threading.Thread | None = None
         self._process = os.getpid()
+        self._closed = False
+        self._starting = threading.RLock()  # again: closed by the garbage collector in the midst of it
         _ALL.add(self)
 
     def put(self, work: Work) -> None:
         """Hand over work; waits while too much of it is waiting already."""
-        if os.getpid() != self._process:
+        if os.getpid() != self._process or not self._is_served():
             work()
-            return
-        if self._thread is None:
-            self._over.clear()
-            self._thread = threading.Thread(
-                target=_serve,
-                args=(self._waiting, self._over),
-                name="landscope-saturation",
-                daemon=True,  # a loop that never closes its tracker may still end
-            )
-            self._thread.start()
-        self._waiting.put(_on_current_stream(work))
+        else:
+            self._waiting.put(_on_current_stream(work))
 
     def drain(self) -> None:
         """Wait until all work is done."""
@@ -55,8 +49,10 @@ class Worker:
             self._waiting.join()
 
     def close(self) -> None:
-        """Finish the work and end the thread; further work starts another one."""
-        thread, self._thread = self._thread, None
+        """Finish the work and end the thread."""
+        with self._starting:
+            self._closed = True
+            thread, self._thread = self._thread, None
         if thread is None or not thread.is_alive():  # not alive in a process that was forked off
             return
         if thread is threading.current_thread():  # the last reference went while it worked
@@ -64,6 +60,29 @@ class Worker:
             return
         self._waiting.put(None)
         thread.join()
+
+    def _is_served(self) -> bool:
+        """Whether the thread runs; the first call starts it."""
+        with self._starting:
+            if self._thread is None and not self._closed:
+                self._start()
+            return self._thread is not None
+
+    def _start(self) -> None:
+        try:
+            self._thread = threading.Thread(
+                target=_serve,
+                args=(self._waiting, self._serving, self._over),
+                name="landscope-saturation",
+                daemon=True,  # a loop that never closes its tracker may still end
+            )
+            self._thread.start()
+        except RuntimeError:
+            self._thread = None
+        except BaseException:  # an interrupt from the keyboard, while the thread comes up or before
+            if not self._serving.wait(1.0):
+                self._thread = None
+            raise
 
 
 _ALL: weakref.WeakSet[Worker] = weakref.WeakSet()
@@ -78,7 +97,8 @@ if hasattr(os, "register_at_fork"):  # Windows does not fork
     os.register_at_fork(before=_drain_all)
 
 
-def _serve(waiting: queue.Queue[Work | None], over: threading.Event) -> None:
+def _serve(waiting: queue.Queue[Work | None], serving: threading.Event, over: threading.Event) -> None:
+    serving.set()
     _use_one_torch_thread()
     with torch.no_grad():
         while not over.is_set():
@@ -96,8 +116,11 @@ def _use_one_torch_thread() -> None:
     others = torch.get_num_threads()
     torch.set_num_threads(1)
     putting_back = threading.Thread(target=torch.set_num_threads, args=(others,))
-    putting_back.start()
-    putting_back.join()
+    try:
+        putting_back.start()
+    except RuntimeError:  # the system has no more threads: then this one computes with all of torch's
+        return torch.set_num_threads(others)
+    return putting_back.join()
 
 
 def _on_current_stream(work: Work) -> Work:
