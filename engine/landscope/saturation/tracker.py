@@ -28,7 +28,7 @@ from landscope.saturation.tracking.options import (
     writer_for,
 )
 from landscope.saturation.tracking.recording import Recorder
-from landscope.saturation.tracking.report import FlagLog, LayerReport, report_of
+from landscope.saturation.tracking.report import FlagLog, LayerReport, report_of, tell_failure
 from landscope.saturation.tracking.statistics import checked_stats
 from landscope.saturation.tracking.sums import Mode, Recorded, Series, log
 from landscope.saturation.tracking.unmeasured import hidden_parts, silent_layers
@@ -285,9 +285,9 @@ class SaturationTracker:
         try:
             getattr(self.writer, method)(*args, **kwargs)
             self._failing.discard(method)
-        except Exception:  # a full disk must not end the training
+        except Exception as error:  # a full disk must not end the training
             if method not in self._failing:  # else every layer of every epoch would tell it
-                log.exception("The writer %s failed in %s.", type(self.writer).__name__, method)
+                tell_failure(type(self.writer).__name__, method, error)
             self._failing.add(method)
 
     def _say(self, sentence: str) -> None:

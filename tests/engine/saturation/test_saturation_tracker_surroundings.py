@@ -202,6 +202,16 @@ def test_that_a_writer_that_goes_on_failing_is_told_once_until_it_works_again(ca
     assert len(told) == 2
 
 
+def test_that_a_place_that_cannot_be_written_to_is_told_in_one_line(tmp_path, caplog):
+    (tmp_path / "file").write_text("")
+    with SaturationTracker(str(tmp_path / "file" / "run"), ["csv", "npy"], model := _mlp()) as tracker:
+        model(torch.randn(200, 6))
+        tracker.add_saturations()
+    (told,) = [record for record in caplog.records if "failed in save" in record.message]
+    assert "could not be written to" in told.message
+    assert told.exc_info is None
+
+
 def test_that_writers_that_cannot_resume_are_told_by_name_and_keep_no_error_of_others_back(tmp_path, caplog):
     class CannotResume(Kept):
         def resume_from_saved_state(self, initial_epoch):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from landscope.contract.errors import LandscopeError
 from landscope.contract.intrinsic import IdimRule
 from landscope.saturation.covariance import Covariance
 from landscope.saturation.series_names import LABELS, series_name
@@ -65,6 +66,14 @@ class FlagLog:
         self._told.update((name, flag) for flag in new)
         if new:
             log.warning("%s %s: %s.", mode, name, "; ".join(new.values()))
+
+
+def tell_failure(writer: str, method: str, error: Exception) -> None:
+    """Log that a writer failed: in a sentence if the error is one, else with all that Python knows."""
+    known = isinstance(error, LandscopeError)
+    notes = [str(error), *getattr(error, "__notes__", ())] if known else []
+    told = f": {' '.join(notes)}" if known else "."
+    log.error("The writer %s failed in %s%s", writer, method, told, exc_info=None if known else error)
 
 
 def _sentence(flag: str, covariance: Covariance) -> str:
