@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from landscope.contract.deltas import CheckpointInfo
@@ -52,7 +53,8 @@ def _measured(run: Run, name: str, split: str) -> str:
     one = run.measured[split].get(name)
     if one is None:
         return ""
-    values = [f"loss {short(one.loss, 4)} ± {short(one.loss_se, 2)}"]
+    error = f" ± {short(one.loss_se, 2)}" if math.isfinite(one.loss_se) else ""  # else it is not known
+    values = [f"loss {short(one.loss, 4)}{error}"]
     values += [f"{metric} {short(value, 4)}" for metric, value in one.metrics.items()]
     return f"{split}: {', '.join(values)} (n = {count(one.samples)})"
 

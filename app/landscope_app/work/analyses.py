@@ -128,9 +128,8 @@ class Analyses(QObject):
     def _ended(self, row: JobRow) -> None:
         if isinstance(row.job, PlaneJob) and row.state != "done":
             self._previewed[row.job.id] = replace(row.job, known=None)
-        if row.state == "failed" and not (
-            row.lost or self._could_not_be(row)
-        ):  # a lost host was told already
+        told = row.lost or self._could_not_be(row)  # a lost host has been told already
+        if row.state == "failed" and not told:
             self._context.told.emit("error", row.sentence, row.detail)
             if row.error in SCRIPT_ERRORS:
                 self.script_failed.emit(row)

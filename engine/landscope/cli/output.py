@@ -8,6 +8,7 @@ from pathlib import Path
 from landscope.contract.errors import OptionError
 
 _HDF5 = b"\x89HDF\r\n\x1a\n"
+_ARRAYS = (b"PK\x03\x04", b"\x93NUMPY")  # of numpy, and checkpoints of torch
 
 
 def check_output(path: Path) -> None:
@@ -31,25 +32,25 @@ def check_output(path: Path) -> None:
 
 
 def check_table(path: Path, source: Path) -> None:
-    """Refuse to write a table over what it is made of, or over a session.
+    """Refuse to write a table over what it is made of, or over sessions, arrays and checkpoints.
 
     Raises:
         OptionError: with what to name instead.
     """
-    if path.exists() and (path.samefile(source) or _is_hdf5(path)):
-        raise OptionError(f"{path} holds what was measured; name another file for the table.")
-
-
-def _is_hdf5(path: Path) -> bool:
-    return may_be_session(path) and path.stat().st_size > 0
+    if path.exists() and (path.samefile(source) or _begins(path, (_HDF5, *_ARRAYS))):
+        raise OptionError(f"{path} holds other results, which the table would replace; name another file.")
 
 
 def may_be_session(path: Path) -> bool:
     """Whether a file begins as HDF5 does, or is empty."""
+    return path.is_file() and (path.stat().st_size == 0 or _begins(path, (_HDF5,)))
+
+
+def _begins(path: Path, signatures: tuple[bytes, ...]) -> bool:
     if not path.is_file():
         return False
     try:
         with path.open("rb") as file:
-            return file.read(len(_HDF5)) in (_HDF5, b"")
+            return file.read(len(_HDF5)).startswith(signatures)
     except OSError:
         return False

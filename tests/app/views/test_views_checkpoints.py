@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from qt_application import Keep
 
-from landscope.contract.deltas import CheckpointInfo, RunListed
+from landscope.contract.deltas import CheckpointInfo, CheckpointMeasured, RunListed
 from landscope.contract.events import Event, Partial
 from landscope.contract.options import ProjectSpec
 from landscope.session.model import Session
@@ -203,3 +203,15 @@ def test_that_a_run_says_how_many_files_it_has_and_leaves_out():
     session = Session()
     session.apply(listed)
     assert details_of(session.runs["r"], None) == "/r\n1 checkpoint, 1 file left out"
+
+
+@pytest.mark.parametrize(("error", "written"), [(0.25, "loss 1.500 ± 0.25"), (float("nan"), "loss 1.500 (n")])
+def test_that_an_error_that_is_not_known_is_not_written(error, written):
+    session, file = Session(), CheckpointInfo(name="a.pt", step=1)
+    session.apply(RunListed(run="r", folder="/r", checkpoints=(file,)))
+    session.apply(
+        CheckpointMeasured(
+            run="r", checkpoint="a.pt", split="train", loss=1.5, loss_se=error, metrics={}, samples=9
+        )
+    )
+    assert written in details_of(session.runs["r"], file)

@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+import torch
 
 from landscope.cli.main import main
 from landscope.contract import deltas as d
@@ -125,5 +126,16 @@ def test_that_no_table_is_written_over_a_session(session, capsys, verb):
             else ["saturation", "rethreshold", str(session), "--threshold", "0.9", "-o", str(target)]
         )
         assert main(words) == 2
-        assert f"{target} holds what was measured" in capsys.readouterr().err
+        assert f"{target} holds other results" in capsys.readouterr().err
     assert (session.read_bytes(), other.read_bytes()) == (before, before)
+
+
+@pytest.mark.parametrize("write", [np.save, np.savez, lambda path, one: torch.save(torch.tensor(one), path)])
+def test_that_no_table_is_written_over_arrays_or_a_checkpoint_but_over_an_older_table(session, write):
+    target = session.with_name("target.npz" if write is np.savez else "target.npy")
+    write(target, np.ones(3))
+    before = target.read_bytes()
+    assert main(_words(session, "--csv", str(target))) == 2
+    assert target.read_bytes() == before
+    table = session.with_name("table.csv")
+    assert main(_words(session, "--csv", str(table))) == main(_words(session, "--csv", str(table))) == 0
