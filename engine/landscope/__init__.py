@@ -20,6 +20,7 @@ _FROM = {
     "Distance": "landscope.distance.training.quantities",
     "UpdateSize": "landscope.distance.training.quantities",
     "GradNorm": "landscope.distance.training.quantities",
+    "linear_cka": "landscope.distance.functions.cka",
 }
 _MODULES = ("schedules",)
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "Session",
     "UpdateSize",
     "__version__",
+    "linear_cka",
     "open_project",
     "schedules",
 ]

@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from landscope.contract.deltas import SimilarityMeasured
 from landscope.contract.errors import LandscopeError, OptionError
 from landscope.contract.events import Event, Failed, Partial
 from landscope.contract.job import (
@@ -20,13 +21,16 @@ from landscope.contract.job import (
     CancelToken,
     DistanceJob,
     EvaluateJob,
+    GradientJob,
     LineJob,
     ListJob,
     PlaneJob,
     SaturationJob,
+    SimilarityJob,
 )
 from landscope.contract.options import (
     DistanceOptions,
+    FunctionOptions,
     LandscapeOptions,
     PlaneKind,
     ProjectSpec,
@@ -121,6 +125,23 @@ class Project:
         chosen = _options(DistanceOptions, self.spec.distance, options)
         self._do("distance", DistanceJob(project=self.spec, run=name, options=chosen))
         return self.session.distances[name]
+
+    def gradients(self, run: str | None = None, **options: Any) -> Distances:
+        """``gradient_norm`` of the mean loss at every checkpoint; options as in ``FunctionOptions``."""
+        name = self._run(run)
+        chosen = _options(FunctionOptions, None, options)
+        self._do("gradients", GradientJob(project=self.spec, run=name, options=chosen))
+        return self.session.gradients[name]
+
+    def similarity(self, run: str | None = None, other: str = "", **options: Any) -> SimilarityMeasured:
+        """Predictions and layers compared, checkpoint by checkpoint; options as in ``FunctionOptions``.
+
+        ``other``: a run whose checkpoints are the columns; empty = the same run.
+        """
+        name = self._run(run)
+        chosen = _options(FunctionOptions, None, options)
+        self._do("similarity", SimilarityJob(project=self.spec, run=name, other=other, options=chosen))
+        return self.session.similarities[name, other or name]
 
     def line(self, start: str = "", end: str = "", run: str | None = None, **options: Any) -> LineResult:
         """Loss along the line between two checkpoints; options as in ``LandscapeOptions``."""

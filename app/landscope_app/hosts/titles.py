@@ -13,6 +13,8 @@ _TITLES: dict[type, str] = {
     j.EvaluateJob: "Losses",
     j.SaturationJob: "Saturation",
     j.DistanceJob: "Distances",
+    j.GradientJob: "Gradient norms",
+    j.SimilarityJob: "Similarity",
     j.LineJob: "Line",
     j.PlaneJob: "Plane",
     j.ReadSessionJob: "Open session",

@@ -18,11 +18,12 @@ import landscope
 from landscope.cli.leaving import leave_in_time
 from landscope.cli.streams import replace_closed_streams
 from landscope.contract.errors import LandscopeError, OptionError
-from landscope.contract.plan import ANALYSES
+from landscope.contract.plan import ANALYSES, ON_REQUEST
 
 BAD_INPUT = 2
 INTERRUPTED = 130
 READER_GONE = 141
+_ONLY = f"comma-separated: {', '.join(ANALYSES)}; only on request: {', '.join(ON_REQUEST)}"
 _VERBS = ("run", "info", "render", "export", "recover", "trust", "new-script", "saturation", "sample")
 _NO_SCREEN = (
     "There is no screen here (neither DISPLAY nor WAYLAND_DISPLAY is set). Without one: "
@@ -227,7 +228,7 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         required=True,
         help="session file to write (.h5); one that is there is kept as .bak",
     )
-    parser.add_argument("--only", default="", help=f"comma-separated: {', '.join(ANALYSES)}")
+    parser.add_argument("--only", default="", help=_ONLY)
     parser.add_argument("--run", action="append", default=[], help="only this run (may be repeated)")
     parser.add_argument("--script", type=Path, help="the model script, instead of the one found")
     parser.add_argument(

@@ -20,7 +20,7 @@ from landscope.contract.errors import OptionError, SessionError
 from landscope.contract.events import Cancelled, Event, Failed, Level, Notice, Partial
 from landscope.contract.job import AnyJob, CancelToken, ListJob
 from landscope.contract.options import ProjectSpec
-from landscope.contract.plan import ANALYSES, needed_checkpoints, plan
+from landscope.contract.plan import ANALYSES, ON_REQUEST, needed_checkpoints, plan
 from landscope.project.find import find_scripts
 from landscope.project.spec import run_names
 from landscope.runner.bench import Bench
@@ -187,7 +187,8 @@ def _only(text: str) -> tuple[str, ...]:
     if not text:
         return ANALYSES
     words = tuple(word.strip() for word in text.split(",") if word.strip())
+    known = (*ANALYSES, *ON_REQUEST)
     for word in words:
-        if word not in ANALYSES:
-            raise OptionError(f"--only does not know “{word}”; it takes {', '.join(ANALYSES)}.")
+        if word not in known:
+            raise OptionError(f"--only does not know “{word}”; it takes {', '.join(known)}.")
     return words

@@ -16,6 +16,7 @@ from landscope.contract.deltas import Floats, Integers
 from landscope.contract.errors import JobCancelled
 from landscope.contract.options import (
     DistanceOptions,
+    FunctionOptions,
     LandscapeOptions,
     PlaneKind,
     ProjectSpec,
@@ -75,6 +76,24 @@ class DistanceJob(Job, frozen=True, kw_only=True):
     options: DistanceOptions = DistanceOptions()
 
 
+class GradientJob(Job, frozen=True, kw_only=True):
+    """Norm of the gradient of the mean loss at every checkpoint of a run, per parameter."""
+
+    run: str
+    options: FunctionOptions = FunctionOptions()
+
+
+class SimilarityJob(Job, frozen=True, kw_only=True):
+    """Predictions and layers of a run's checkpoints compared on the same samples.
+
+    ``other``: the run whose checkpoints are the columns; empty = the same run.
+    """
+
+    run: str
+    other: str = ""
+    options: FunctionOptions = FunctionOptions()
+
+
 class LineJob(Job, frozen=True, kw_only=True):
     """Loss along the line from one checkpoint to another. Empty names: first and last of the run."""
 
@@ -120,6 +139,8 @@ AnyJob = (
     | EvaluateJob
     | SaturationJob
     | DistanceJob
+    | GradientJob
+    | SimilarityJob
     | LineJob
     | PlaneJob
     | ReadSessionJob

@@ -94,6 +94,17 @@ class DistanceOptions(msgspec.Struct, frozen=True, kw_only=True):
     matrices: bool = True
 
 
+class FunctionOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """Options of what is measured on samples beside loss and saturation: gradients and similarity.
+
+    Attributes:
+        split: the part of the data. estimator: of the HSIC in CKA.
+    """
+
+    split: str = "train"
+    estimator: Literal["unbiased", "biased"] = "unbiased"
+
+
 class LandscapeOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Options of lines and planes.
 

@@ -9,9 +9,11 @@ from landscope.contract.job import (
     AnyJob,
     DistanceJob,
     EvaluateJob,
+    GradientJob,
     LineJob,
     PlaneJob,
     SaturationJob,
+    SimilarityJob,
 )
 from landscope.contract.options import (
     DistanceOptions,
@@ -22,6 +24,8 @@ from landscope.contract.options import (
 )
 
 ANALYSES = ("losses", "saturation", "distance", "line", "plane")
+ON_REQUEST = ("gradients", "similarity")
+"""What is measured only when it is asked for: each takes about as long as the losses, or three times."""
 PLANES: tuple[PlaneKind, ...] = ("trajectory", "random")
 
 
@@ -30,13 +34,13 @@ def plan(
 ) -> list[tuple[str, AnyJob]]:
     """(name, job) in order; without a trusted script only distances can be had.
 
-    ``runs`` are run names; ``only`` restricts to some of ANALYSES. The name of a line's or plane's job is
-    also the id of its result.
+    ``runs`` are run names; ``only`` names some of ANALYSES and ON_REQUEST. The name of a line's or plane's
+    job is also the id of its result.
     """
     if not (project.script and project.trusted):
         only = tuple(name for name in only if name == "distance")
     jobs: list[tuple[str, AnyJob]] = []
-    for analysis in ANALYSES:
+    for analysis in (*ANALYSES, *ON_REQUEST):
         if analysis in only:
             for run in runs:
                 jobs += _jobs(analysis, project, run)
@@ -60,6 +64,10 @@ def _jobs(analysis: str, project: ProjectSpec, run: str) -> list[tuple[str, AnyJ
     if analysis == "distance":
         distance = project.distance or DistanceOptions()
         return [(f"{run}-distance", DistanceJob(project=project, run=run, options=distance))]
+    if analysis == "gradients":
+        return [(f"{run}-gradients", GradientJob(project=project, run=run))]
+    if analysis == "similarity":
+        return [(f"{run}-similarity", SimilarityJob(project=project, run=run))]
     if analysis == "line":
         name = f"{run}-line"
         return [(name, LineJob(project=project, id=name, run=run, options=landscape))]

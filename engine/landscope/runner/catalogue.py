@@ -13,6 +13,7 @@ from landscope.contract.events import SCRIPT_RUNS, Done, Notice, Partial, Progre
 from landscope.contract.options import ProjectSpec
 
 if TYPE_CHECKING:
+    from landscope.project.subject import Subject
     from landscope.runner.bench import Bench
 
 Updates = Iterator[Update | Done]
@@ -132,6 +133,26 @@ def _distance(job: j.DistanceJob, _bench: Bench, token: j.CancelToken) -> Update
     yield from analyse_files(folder, job.run, job, token)
 
 
+def _gradients() -> Callable[..., Iterator[Update]]:
+    from landscope.distance.functions.gradients import analyse
+
+    return analyse
+
+
+def _similarity(job: j.SimilarityJob, bench: Bench, token: j.CancelToken) -> Updates:
+    """Over the subjects of one run, or of two."""
+    from landscope.distance.functions.similarity import analyse
+
+    def compare(subject: Subject, job: j.SimilarityJob, token: j.CancelToken) -> Iterator[Update]:
+        other = subject
+        if job.other not in ("", job.run):
+            other = yield from bench.opening(job.project, job.other, token)
+            yield Partial(delta=other.listed)
+        yield from analyse(subject, other, job, token)
+
+    yield from _on_subject(lambda: compare)(job, bench, token)
+
+
 def _read_session(job: j.ReadSessionJob, _bench: Bench, token: j.CancelToken) -> Updates:
     from landscope.session.deltas import as_deltas
     from landscope.session.read import read
@@ -150,6 +171,8 @@ _ANALYSES: dict[type, Callable[..., Updates]] = {
     j.EvaluateJob: _on_subject(_evaluate),
     j.SaturationJob: _on_subject(_saturation),
     j.DistanceJob: _distance,
+    j.GradientJob: _on_subject(_gradients),
+    j.SimilarityJob: _similarity,
     j.LineJob: _on_subject(_line),
     j.PlaneJob: _on_subject(_plane),
     j.ReadSessionJob: _read_session,
@@ -161,6 +184,8 @@ _TITLES: dict[type, Callable[[Any], str]] = {
     j.EvaluateJob: lambda _job: "Losses",
     j.SaturationJob: lambda _job: "Saturation",
     j.DistanceJob: lambda _job: "Distances",
+    j.GradientJob: lambda _job: "Gradient norms",
+    j.SimilarityJob: lambda job: f"Similarity to {job.other}" if job.other else "Similarity",
     j.LineJob: lambda _job: "Line",
     j.PlaneJob: lambda job: f"{job.kind.capitalize()} plane",
     j.ReadSessionJob: lambda _job: "Open session",

@@ -130,7 +130,7 @@ def measure(
         raise DataError("There are no batches to measure.")
     column, columns = _Column(), defaultdict[str, _Column](_Column)
     model = subject.model if model is None else model
-    with torch.inference_mode(), _as_at_first(subject, model, draw):
+    with torch.inference_mode(), as_at_first(subject, model, draw):
         for batch in chosen:
             token.check()
             loss, metrics = subject.loss_and_metrics(model, batch)
@@ -142,7 +142,7 @@ def measure(
 
 
 @contextmanager
-def _as_at_first(subject: Subject, model: nn.Module, draw: int) -> Iterator[None]:
+def as_at_first(subject: Subject, model: nn.Module, draw: int) -> Iterator[None]:
     """Every point begins with the same random numbers and hidden states, where the model has such."""
     if not subject.random:
         yield

@@ -59,6 +59,15 @@ class Objective:
         """
         return self._run(model, batch, with_metrics=False)[0]
 
+    def loss_to_differentiate(self, model: nn.Module, batch: Batch) -> Tensor | None:
+        """As ``loss``, with its history, to be called where gradients are on; None if it has none.
+
+        Raises:
+            ScriptError: as ``loss``.
+        """
+        found = self._run(model, batch, with_metrics=False, history=True)[0]
+        return found if found.requires_grad else None
+
     def metrics(self, model: nn.Module, batch: Batch) -> dict[str, Tensor]:
         """Metrics of a batch, each scalar or (B,).
 
@@ -75,14 +84,16 @@ class Objective:
         """
         return self._run(model, batch, with_metrics=True)
 
-    def _run(self, model: nn.Module, batch: Batch, *, with_metrics: bool) -> tuple[Tensor, dict[str, Tensor]]:
+    def _run(
+        self, model: nn.Module, batch: Batch, *, with_metrics: bool, history: bool = False
+    ) -> tuple[Tensor, dict[str, Tensor]]:
         known = batch if isinstance(batch, FrozenBatch) else self._data.locate(batch)
         value = batch.value if isinstance(batch, FrozenBatch) else batch
         where = known.title if known else "a batch"
         with self._script.environment.felt(), self._settled(model):
             loss, output = self._loss(model, value, where)
             metrics = self._metrics(model, value, output, where) if with_metrics else {}
-            return self._checked(loss, known, where), metrics
+            return self._checked(loss, known, where, history=history), metrics
 
     def _loss(self, model: nn.Module, value: Any, where: str) -> tuple[Any, Any]:
         """The loss, and the model's output if it is known."""
@@ -138,7 +149,7 @@ class Objective:
         where = self._script.where("metrics")
         raise ScriptError(f"{where}: metrics() gave {type(given).__name__}, not a dict of numbers.")
 
-    def _checked(self, loss: Any, known: FrozenBatch | None, where: str) -> Tensor:
+    def _checked(self, loss: Any, known: FrozenBatch | None, where: str, *, history: bool) -> Tensor:
         if isinstance(loss, (int, float, np.number)):
             loss = torch.tensor(float(loss))
         if not isinstance(loss, Tensor) or loss.is_complex():
@@ -147,8 +158,8 @@ class Objective:
                 f"{self._script.where('loss')}: loss() gave {kind} on {where}; "
                 f"it must give a tensor, scalar or one value per sample."
             )
-        self.gradients = self.gradients or loss.requires_grad
-        found = _number(loss)
+        self.gradients = self.gradients or (loss.requires_grad and not history)
+        found = loss if history and loss.requires_grad else _number(loss)
         if found.numel() == 1:
             return found.reshape(())
         if found.ndim == 2 and found.shape[1] == 1:

@@ -1,0 +1,1 @@
+"""Distances between what checkpoints compute: predictions, layers, gradients. Needs script and data."""
