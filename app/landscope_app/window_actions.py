@@ -11,6 +11,7 @@ from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 import landscope
+from landscope.contract.job import GradientJob
 from landscope.contract.options import ProjectSpec
 from landscope_app.hosts.job_table import JobRow
 from landscope_app.views import closing
@@ -59,6 +60,7 @@ class WindowActions:
         return {
             "analysis.run": lambda: self._space.choices.run_wanted.emit(self._space.choices.choices()),
             "analysis.measure": self.measure,
+            "analysis.gradients": lambda: self._with_project(self.measure_gradients),
             "analysis.refine": lambda: window.analyses.refine(self._space.landscape.plane_id),
             "analysis.again": window.opener.analyse_again,
             "analysis.pause": self.pause_or_resume,
@@ -82,6 +84,11 @@ class WindowActions:
             docks.all["saturation"].show()
             docks.all["saturation"].raise_()
             measuring.open_form()
+
+    def measure_gradients(self, project: ProjectSpec) -> None:
+        """Norms of the gradient at every checkpoint of the selected run."""
+        run = self._window.context.selection.run
+        self._window.analyses.run(GradientJob(project=project, run=run))
 
     def _view_handlers(self) -> dict[str, Callable[..., object]]:
         window = self._window

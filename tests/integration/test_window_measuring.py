@@ -1,4 +1,4 @@
-"""Saturation measured from its panel, with the real engine: options, a refusal, and what a session keeps."""
+"""What is measured from the window on request, with the real engine: saturation anew, gradient norms."""
 
 import msgspec
 import pytest
@@ -141,3 +141,23 @@ def test_that_the_choices_are_kept_with_the_session(window):
     assert view(window).form.choices().options.conv_method == "channelwise"
     window.measuring.show_document({"measure": kept})
     assert view(window).form.choices().options.conv_method == "mean"
+
+
+def test_that_gradient_norms_are_measured_and_stand_among_the_distances(window):
+    from window_fakes import wait_until
+
+    distance = window.docks.all["distance"].widget()
+    distance.refresh_now()
+    assert distance.quantity.findData("gradient_norm") < 0
+    window.registry["analysis.gradients"].trigger()
+    gradients = window.context.document.session.gradients
+    wait_until(lambda: RUN in gradients and len(gradients[RUN].measured) == 5, seconds=60)
+    wait_until(lambda: distance.quantity.findData("gradient_norm") > 0)
+    distance.quantity.setCurrentIndex(distance.quantity.findData("gradient_norm"))
+    distance.refresh_now()
+    (curve,) = distance.curves.chart.series
+    assert (curve.y > 0).all()
+    assert "samples of train" in distance.curves.chart.note
+    window.context.selection.set(checkpoint="step_10.pt")
+    distance.refresh_now()
+    assert distance.quantity.currentData() == "gradient_norm"

@@ -34,6 +34,7 @@ PICTURE = (
 PROJECT = (
     "analysis.run",
     "analysis.measure",
+    "analysis.gradients",
     "analysis.refine",
     "analysis.again",
     "analysis.setup",
@@ -100,6 +101,12 @@ def _analysis(do: Handlers) -> list[ActionSpec]:
             tip="As the bar of choices says",
         ),
         _spec(do, "analysis.measure", "Measure saturation…", "Ctrl+M", tip="Choose how, and measure it anew"),
+        _spec(
+            do,
+            "analysis.gradients",
+            "Measure gradient norms",
+            tip="Norm of the gradient of the loss at every checkpoint of the run, among the distances",
+        ),
         _spec(do, "analysis.refine", "Refine the plane", "Ctrl+R", tip="Measure the rest of its grid"),
         _spec(
             do, "analysis.again", "Analyse everything again", tip="The first jobs of the project once more"

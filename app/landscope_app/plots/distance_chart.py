@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from landscope.contract.deltas import GradientOpened
 from landscope.session.model import Distances, Run, Session
 from landscope_app.plots.charts import CurveChart, Series
 from landscope_app.plots.loss_chart import step_title
@@ -27,12 +28,15 @@ QUANTITIES = (
     Quantity("path_length", "Path length (at least)", "Σ ‖θₜ − θₜ₋₁‖"),
     Quantity("straightness", "Straightness", "‖θₜ − θ₀‖ / path length"),
     Quantity("cosine", "Cosine to {from}", "cos(θ, θ₀)"),
-    Quantity("angle", "Angle between updates (rad)", "∠(Δθₜ, Δθₜ₋₁)"),
+    Quantity("angle", "Angle between updates (°)", "∠(Δθₜ, Δθₜ₋₁)"),
     Quantity("update_ratio", "Update / weights", "‖Δθ‖ / ‖θ‖"),
     Quantity("norm", "Norm of the weights", "‖θ‖"),
     Quantity("filter_relative", "Mean relative distance of filters", "mean ‖Δf‖ / ‖f₀‖"),
     Quantity("last_update", "Last step of the optimizer (reconstructed)", "‖θₛ − θₛ₋₁‖, s = one step"),
+    Quantity("gradient_norm", "Norm of the gradient", "‖∂L/∂θ‖"),
 )
+_SOMETIMES = ("last_update", "gradient_norm")
+"""Quantities that many runs do not have."""
 EMPTY = "How far the weights travelled appears here as soon as two checkpoints have been read."
 
 
@@ -51,6 +55,22 @@ def quantity_title(quantity: Quantity, distances: Distances | None) -> str:
     return quantity.title.replace("{from}", reference_title(distances))
 
 
+def offered(session: Session, run: str) -> tuple[Quantity, ...]:
+    """The quantities that a run has, or will have as soon as its files are read."""
+    return tuple(
+        q for q in QUANTITIES if q.key not in _SOMETIMES or _has(rows_of(session, run, q.key), q.key)
+    )
+
+
+def rows_of(session: Session, run: str, key: str) -> Distances | None:
+    """The result that a quantity belongs to: distances from files, or gradients on data."""
+    return (session.gradients if key == "gradient_norm" else session.distances).get(run)
+
+
+def _has(rows: Distances | None, key: str) -> bool:
+    return rows is not None and any(key in one.total for one in rows.measured.values())
+
+
 def distance_chart(
     session: Session,
     run: str,
@@ -65,7 +85,7 @@ def distance_chart(
         KeyError: there is no such quantity.
     """
     quantity = {q.key: q for q in QUANTITIES}[key]
-    distances, known = session.distances.get(run), session.runs.get(run)
+    distances, known = rows_of(session, run, key), session.runs.get(run)
     title = quantity_title(quantity, distances)
     if distances is None or known is None or not distances.measured:
         return CurveChart(title, "step", quantity.formula, (), empty=EMPTY)
@@ -102,7 +122,10 @@ def _cursor(run: Run, checkpoint: str) -> float | None:
 
 
 def _note(distances: Distances) -> str:
-    elements = int(np.sum(distances.opened.sizes))
-    frozen = sum("frozen" in flags for flags in distances.opened.flags)
-    text = f"{elements:,} weights in {len(distances.opened.parameters):,} tensors"
+    opened = distances.opened
+    if isinstance(opened, GradientOpened):
+        return f"L = mean loss over {opened.samples:,} samples of {opened.split}"
+    elements = int(np.sum(opened.sizes))
+    frozen = sum("frozen" in flags for flags in opened.flags)
+    text = f"{elements:,} weights in {len(opened.parameters):,} tensors"
     return f"{text}, {frozen:,} frozen" if frozen else text

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QSignalBlocker, QSize, Qt
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 
 from landscope.contract.deltas import AnyDelta, DistanceOpened, DistancesMeasured, RunListed
 from landscope_app.plots.charts import Chart, CurveChart
 from landscope_app.plots.curves import CurvesWidget
-from landscope_app.plots.distance_chart import QUANTITIES, distance_chart, quantity_title
+from landscope_app.plots.distance_chart import distance_chart, offered, quantity_title
 from landscope_app.state.document import Document
 from landscope_app.state.selection import Selection
 from landscope_app.theme.colors import Theme
@@ -54,14 +54,19 @@ class DistanceView(Pictured):
         layout.addWidget(body, 1)
 
     def _title_quantities(self) -> None:
-        distances = self.document.session.distances.get(self.selection.run)
-        for k, one in enumerate(QUANTITIES):
-            title = quantity_title(one, distances)
-            if k == self.quantity.count():
-                self.quantity.addItem(title, one.key)
-            elif self.quantity.itemText(k) != title:
-                self.quantity.setItemText(k, title)
-            self.quantity.setItemData(k, one.formula, 3)  # the tool tip
+        """Offer what the run has, under titles that say where it counts from; the chosen one stays chosen."""
+        session, run = self.document.session, self.selection.run
+        rows = [(quantity_title(one, session.distances.get(run)), one) for one in offered(session, run)]
+        box = self.quantity
+        if [box.itemText(k) for k in range(box.count())] == [title for title, _ in rows]:
+            return
+        chosen = box.currentData()
+        with QSignalBlocker(box):
+            box.clear()
+            for title, one in rows:
+                box.addItem(title, one.key)
+                box.setItemData(box.count() - 1, one.formula, Qt.ItemDataRole.ToolTipRole)
+            box.setCurrentIndex(max(0, box.findData(chosen)))
 
     def sizeHint(self) -> QSize:
         """Room beside the other panels of a dock area."""

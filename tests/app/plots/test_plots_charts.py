@@ -5,7 +5,8 @@ from msgspec.structs import replace
 
 from landscope.contract import deltas as d
 from landscope.session.model import Session
-from landscope_app.plots.distance_chart import distance_chart
+from landscope.session.schema import UNITS
+from landscope_app.plots.distance_chart import distance_chart, offered
 from landscope_app.plots.landscape_chart import (
     Display,
     barriers,
@@ -98,6 +99,21 @@ def test_that_distances_count_from_init_only_if_that_is_step_zero(session: Sessi
     title = distance_chart(later, RUN).title
     assert "init" not in title
     assert "step 100" in title
+
+
+def test_that_only_quantities_that_a_run_has_are_offered() -> None:
+    session = fake_session((RUN,))
+    keys = [one.key for one in offered(session, RUN)]
+    assert "distance" in keys
+    assert not {"last_update", "gradient_norm"} & set(keys)
+    first = session.distances[RUN].measured[names()[0]]
+    session.apply(replace(first, total={**first.total, "last_update": 0.5}))
+    assert "last_update" in [one.key for one in offered(session, RUN)]
+
+
+def test_that_angles_are_in_the_unit_that_their_title_says(session: Session) -> None:
+    assert UNITS["angle"] == "degree"
+    assert "°" in distance_chart(session, RUN, key="angle").title
 
 
 def test_that_distances_per_layer_have_one_curve_each(session: Session) -> None:
