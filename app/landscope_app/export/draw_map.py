@@ -11,6 +11,7 @@ from landscope_app.export.draw_names import name_rows, rows_apart
 from landscope_app.export.figure_style import points
 from landscope_app.plots.charts import MapChart
 from landscope_app.plots.colour_maps import colour_table, on_colour
+from landscope_app.plots.numbers import logarithmic_label
 from landscope_app.plots.saturation_map import SIGNS
 from landscope_app.theme.colors import Theme
 
@@ -24,10 +25,10 @@ def draw_map(axes: Any, chart: MapChart, theme: Theme, scale: float) -> None:
     colours = ListedColormap(colour_table(chart.colour_map) / 255)
     axes.set_facecolor(theme.track)  # seen where there is no value
     image = axes.imshow(
-        np.ma.masked_invalid(chart.values),
+        np.ma.masked_invalid(chart.displayed(chart.values)),
         cmap=colours,
-        vmin=chart.low,
-        vmax=chart.high,
+        vmin=chart.limits[0],
+        vmax=chart.limits[1],
         aspect="auto",
         interpolation="nearest",
     )
@@ -36,26 +37,30 @@ def draw_map(axes: Any, chart: MapChart, theme: Theme, scale: float) -> None:
     _label(axes, chart, theme, scale)
     bar = axes.figure.colorbar(image, ax=axes, aspect=30, pad=0.02)
     bar.set_label(chart.value_title)
+    if chart.log:
+        bar.ax.yaxis.set_major_formatter(lambda exponent, _: logarithmic_label(exponent))
     bar.outline.set_visible(False)
     axes.set_title(chart.title)
-    axes.set_xlabel(f"{chart.note} · {SIGNS}" if chart.note else SIGNS)
+    signs = chart.signs if (chart.marks != "").any() else ""
+    if not chart.signs:  # of saturation, which explains its signs always
+        signs = SIGNS
+    axes.set_xlabel(" · ".join(filter(None, (chart.column_title, chart.note, signs))))
+    axes.set_ylabel(chart.row_title)
 
 
 def _sign(axes: Any, chart: MapChart, theme: Theme, scale: float) -> None:
     for row, column in np.argwhere(chart.marks != ""):
-        value = chart.values[row, column]
-        colour = (
-            on_colour(value, (chart.low, chart.high), chart.colour_map)
-            if math.isfinite(value)
-            else theme.muted
-        )
+        value = float(chart.displayed(chart.values[row, column]))
+        colour = on_colour(value, chart.limits, chart.colour_map) if math.isfinite(value) else theme.muted
         place = {"ha": "center", "va": "center", "fontsize": points(10, scale)}
         axes.text(column, row, str(chart.marks[row, column]), color=colour, **place)
 
 
 def _label(axes: Any, chart: MapChart, theme: Theme, scale: float) -> None:
     columns = range(0, len(chart.columns), math.ceil(len(chart.columns) / MOST_COLUMNS))
-    axes.set_xticks(list(columns), [chart.columns[k] for k in columns], rotation=30, ha="right")
+    labels = chart.column_labels or chart.columns
+    turned = {} if chart.column_labels else {"rotation": 30, "ha": "right"}
+    axes.set_xticks(list(columns), [labels[k] for k in columns], **turned)
     axes.tick_params(length=0, labelsize=points(10, scale), labelcolor=theme.text)
     size = points(10, scale)
-    name_rows(axes, chart.rows, size, rows_apart(axes, len(chart.rows), size))
+    name_rows(axes, chart.row_labels or chart.rows, size, rows_apart(axes, len(chart.rows), size))

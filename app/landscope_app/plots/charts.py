@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
@@ -121,6 +122,8 @@ class CurveChart:
         marks: x of thin upright lines, such as the two ends of a line.
         level: height of a line across, on the right axis where there is one; None = none.
         whole_x: x counts something, so that its ticks are whole numbers.
+        style_titles: what solid and dashed curves stand for; empty = nothing.
+        front: name of the curve (of its group) that is drawn thicker; empty = none.
     """
 
     title: str
@@ -138,6 +141,8 @@ class CurveChart:
     marks: tuple[float, ...] = ()
     level: float | None = None
     whole_x: bool = False
+    style_titles: tuple[str, str] = ("", "")
+    front: str = ""
 
 
 @dataclass(frozen=True)
@@ -171,7 +176,7 @@ class FieldChart:
 
 @dataclass(frozen=True)
 class MapChart:
-    """Cells from ``low`` to ``high``: one row per layer, one column per checkpoint.
+    """Cells from ``low`` to ``high``: one row per layer, one column per checkpoint; or of two checkpoints.
 
     Attributes:
         rows: R labels, columns: C labels. values: (R, C), NaN = no value.
@@ -180,6 +185,11 @@ class MapChart:
         empty: sentence where no cell is. dimensions, samples: (R, C) features D and rows n; 0 = not known.
         other_title: the run whose values were subtracted; empty = none. With it, other_columns: C names of
             its checkpoints; pair: (R, C) values of this run and of that one.
+        log: colours follow log10 of the values; low and high are values all the same.
+        row_labels, column_labels: what is written beside rows and columns; empty = the rows' names, nothing.
+        row_title, column_title: what rows and columns are; empty = not written.
+        signs: what the marks stand for. joined: the word between row and column where a cell is told.
+        unit: written after a value.
     """
 
     title: str
@@ -200,6 +210,25 @@ class MapChart:
     other_title: str = ""
     other_columns: tuple[str, ...] = ()
     pair: tuple[Floats, Floats] | None = None
+    log: bool = False
+    row_labels: tuple[str, ...] = ()
+    column_labels: tuple[str, ...] = ()
+    row_title: str = ""
+    column_title: str = ""
+    signs: str = ""
+    joined: str = "at"
+    unit: str = ""
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Of the colours, as displayed: log10 where ``log``."""
+        return (math.log10(self.low), math.log10(self.high)) if self.log else (self.low, self.high)
+
+    def displayed(self, values: Floats) -> Floats:
+        """Values as colours count them; on a logarithmic map what is not positive has the lowest."""
+        if not self.log:
+            return values
+        return np.log10(np.where(np.isfinite(values), np.maximum(values, self.low), np.nan))
 
 
 @dataclass(frozen=True)

@@ -20,13 +20,13 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 from landscope_app.plots.charts import MapChart
 from landscope_app.plots.colour_bar import ColourBar
 from landscope_app.plots.colour_maps import LIGHT, LUMINANCE, mapped, on_colour
-from landscope_app.plots.layer_names import FittedNames
-from landscope_app.plots.numbers import count, percent, short, signed, whole
+from landscope_app.plots.map_axes import MapAxes
+from landscope_app.plots.map_words import told
 from landscope_app.theme.colors import Theme
 from landscope_app.theme.plain import plain_tip
 
-MARGIN, LABELS = 10.0, 0.42  # pixels; the most of the width that names may take
-SMALLEST_SIGN, LABEL_HEIGHT = 9.0, 14.0  # pixels of a cell that holds a sign; of a row that is named
+MARGIN = 10.0  # pixels
+SMALLEST_SIGN = 9.0  # pixels of a cell that holds a sign
 _STEPS = {
     Qt.Key.Key_Up: (-1, 0),
     Qt.Key.Key_Down: (1, 0),
@@ -47,8 +47,9 @@ class MapCanvas(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme, self._chart = theme, MapChart("", (), ())
-        self._cell, self._widest = (-1, -1), 0.0
-        self._names = FittedNames()
+        self._cell, self._axes = (-1, -1), MapAxes()
+        self._image: QImage | None = None
+        self._signed = np.empty((0, 2), np.intp)
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName("Map of layers and checkpoints")
@@ -60,9 +61,9 @@ class MapCanvas(QWidget):
 
     def show_chart(self, chart: MapChart, row: str, column: str) -> None:
         """Draw another map with a chosen row and column; names that it lacks choose nothing."""
-        if chart.rows != self._chart.rows:
-            metrics = QFontMetricsF(self._font())
-            self._widest = max((metrics.horizontalAdvance(name) for name in chart.rows), default=0.0) + 2
+        if chart is not self._chart:
+            self._axes.take(chart, QFontMetricsF(self._font()))
+            self._image, self._signed = None, np.argwhere(chart.marks != "")
         self._chart = chart
         self._cell = (_place(chart.rows, row), _place(chart.columns, column))
         self.setAccessibleDescription(self._told(*self._cell))
@@ -71,16 +72,14 @@ class MapCanvas(QWidget):
     def apply_theme(self, theme: Theme) -> None:
         """Take other colours and fonts."""
         self._theme = theme
-        self._names.forget()
+        self._axes.forget()
         self.update()
 
     def area(self) -> QRectF:
         """Where the cells lie."""
-        left = MARGIN + self._label_width() + 4
-        return QRectF(left, MARGIN, max(1.0, self.width() - left - 2), max(1.0, self.height() - 2 * MARGIN))
-
-    def _label_width(self) -> float:
-        return min(self._widest, LABELS * self.width())
+        left = MARGIN + self._axes.left(self.width()) + 4
+        high = self.height() - 2 * MARGIN - self._axes.below(self.height())
+        return QRectF(left, MARGIN, max(1.0, self.width() - left - 2), max(1.0, high))
 
     def _font(self) -> QFont:
         font = QFont(self._theme.font)
@@ -93,15 +92,23 @@ class MapCanvas(QWidget):
             return
         painter = QPainter(self)
         painter.setFont(self._font())
-        area, chart = self.area(), self._chart
+        area = self.area()
         painter.fillRect(area, QColor(self._theme.track))
-        rgba = np.ascontiguousarray(mapped(chart.values, (chart.low, chart.high), chart.colour_map))
-        high, wide = chart.values.shape
-        painter.drawImage(area, QImage(rgba.tobytes(), wide, high, 4 * wide, QImage.Format.Format_RGBA8888))
+        painter.drawImage(area, self._cells())
         self._paint_signs(painter)
-        self._paint_names(painter, area.height() / high)
+        self._axes.paint(painter, self.rect().toRectF(), area, self._cell, self._theme)
         self._paint_chosen(painter)
         painter.end()
+
+    def _cells(self) -> QImage:
+        """The coloured cells, one pixel each; kept as long as the chart is the same."""
+        if self._image is None:
+            chart = self._chart
+            rgba = np.ascontiguousarray(mapped(chart.displayed(chart.values), chart.limits, chart.colour_map))
+            high, wide = chart.values.shape
+            made = QImage(rgba.tobytes(), wide, high, 4 * wide, QImage.Format.Format_RGBA8888)
+            self._image = made.copy()  # the bytes are gone when this returns
+        return self._image
 
     def _rect(self, row: int, column: int) -> QRectF:
         area, (high, wide) = self.area(), self._chart.values.shape
@@ -114,22 +121,24 @@ class MapCanvas(QWidget):
             self._paint_dots(painter)
             return
         chart = self._chart
-        for row, column in np.argwhere(chart.marks != ""):
-            cell, value = self._rect(int(row), int(column)), float(chart.values[row, column])
-            limits = (chart.low, chart.high)
+        for row, column in self._signed:
+            cell = self._rect(int(row), int(column))
+            value = float(chart.displayed(chart.values[row, column]))
             sure = np.isfinite(value)
-            painter.setPen(QColor(on_colour(value, limits, chart.colour_map) if sure else self._theme.muted))
+            shade = on_colour(value, chart.limits, chart.colour_map) if sure else self._theme.muted
+            painter.setPen(QColor(shade))
             painter.drawText(cell, Qt.AlignmentFlag.AlignCenter, str(chart.marks[row, column]))
 
     def _paint_dots(self, painter: QPainter) -> None:
         """Where cells are too small for signs: a dot in each, all of them as one image."""
         chart, area = self._chart, self.area()
         high, wide = chart.values.shape
-        rows, columns = np.nonzero((chart.marks != "") & np.isfinite(chart.values))
+        rows, columns = self._signed.T
+        finite = np.isfinite(chart.values[rows, columns])
+        rows, columns = rows[finite], columns[finite]
         if not len(rows):
             return
-        limits = (chart.low, chart.high)
-        shades = mapped(chart.values[rows, columns], limits, chart.colour_map)
+        shades = mapped(chart.displayed(chart.values[rows, columns]), chart.limits, chart.colour_map)
         light = shades[:, :3] @ np.array(LUMINANCE) > LIGHT
         image = np.zeros((max(1, int(area.height())), max(1, int(area.width())), 4), np.uint8)
         y = ((rows + 0.5) * image.shape[0] / high).astype(int)
@@ -138,16 +147,6 @@ class MapCanvas(QWidget):
         shape = QSize(image.shape[1], image.shape[0])
         dots = QImage(image.tobytes(), shape.width(), shape.height(), QImage.Format.Format_RGBA8888)
         painter.drawImage(area.topLeft(), dots)
-
-    def _paint_names(self, painter: QPainter, height: float) -> None:
-        metrics, width = painter.fontMetrics(), self._label_width()
-        every = max(1, int(np.ceil(LABEL_HEIGHT / height)))
-        for row in range(0, len(self._chart.rows), every):
-            middle = self._rect(row, 0).center().y()
-            text = self._names.fit(self._chart.rows[row], width, metrics.horizontalAdvance)
-            painter.setPen(QColor(self._theme.text if row == self._cell[0] else self._theme.muted))
-            place = QRectF(MARGIN, middle - LABEL_HEIGHT / 2, width, LABEL_HEIGHT)
-            painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, text)
 
     def _paint_chosen(self, painter: QPainter) -> None:
         (row, column), (high, wide) = self._cell, self._chart.values.shape
@@ -202,27 +201,6 @@ class MapCanvas(QWidget):
         self.chosen.emit(self._chart.rows[row], self._chart.columns[column])
 
 
-def told(chart: MapChart, row: int, column: int) -> str:
-    """A cell in words: layer, checkpoint, value, sign, rows and features; of a difference both values."""
-    value = float(chart.values[row, column])
-    written = _written(chart, value)
-    if chart.pair is not None:
-        ours, theirs = (_written(chart, float(one[row, column])) for one in chart.pair)
-        written = f"{ours}, {chart.other_title} {theirs} at {chart.other_columns[column]}, "
-        written += f"difference {signed(value, chart.share, chart.counted)}"
-    said = f"{chart.rows[row]} at {chart.columns[column]}: {written} {chart.marks[row, column]}".rstrip()
-    if chart.samples.size and chart.samples[row, column]:
-        n, features = int(chart.samples[row, column]), int(chart.dimensions[row, column])
-        said += f" · n {count(n)} · D {count(features)}"
-    return said
-
-
-def _written(chart: MapChart, value: float) -> str:
-    if chart.share:
-        return percent(value, 1)
-    return whole(value) if chart.counted else short(value)
-
-
 def _place(names: tuple[str, ...], name: str) -> int:
     return names.index(name) if name in names else -1
 
@@ -249,7 +227,7 @@ class MapWidget(QWidget):
     def show_chart(self, chart: MapChart, row: str, column: str) -> None:
         """Draw another map with a chosen row and column."""
         self.canvas.show_chart(chart, row, column)
-        self.bar.show_range("", (chart.low, chart.high), False, chart.colour_map)
+        self.bar.show_range("", chart.limits, chart.log, chart.colour_map)
 
     def apply_theme(self, theme: Theme) -> None:
         """Take other colours and fonts."""

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
-
 import numpy as np
 
 from landscope_app.plots.charts import Bar, BarChart, MapChart
 from landscope_app.plots.numbers import UNDEFINED
+from landscope_app.plots.table_text import lines, number
 
 _FLAGS = {
     "dead": "dead",
@@ -32,13 +30,13 @@ def bars_table(chart: BarChart) -> str:
     """One line per layer: value (a share as a number from 0 to 1), D, n; of two runs, both values."""
     compared = (f"{chart.value_title}, {chart.other_title}", "difference") if chart.other_title else ()
     head = ("layer", chart.value_title, "D", "n", *compared, "note")
-    return _lines(head, (_bar_cells(bar, compared=bool(compared)) for bar in chart.bars))
+    return lines(head, (_bar_cells(bar, compared=bool(compared)) for bar in chart.bars))
 
 
 def _bar_cells(bar: Bar, *, compared: bool) -> tuple[str, ...]:
-    more = (_number(bar.other), _number(bar.value - bar.other)) if compared else ()
+    more = (number(bar.other), number(bar.value - bar.other)) if compared else ()
     note = "; ".join(said for flag, said in _FLAGS.items() if flag in bar.flags)
-    return (bar.label, _number(bar.value), _size(bar.dimension), _size(bar.samples), *more, note)
+    return (bar.label, number(bar.value), _size(bar.dimension), _size(bar.samples), *more, note)
 
 
 def map_table(chart: MapChart) -> str:
@@ -46,7 +44,7 @@ def map_table(chart: MapChart) -> str:
     other = chart.other_title
     compared = (f"checkpoint, {other}", f"value, {other}", "difference") if chart.pair is not None else ()
     head = ("layer", "checkpoint", "value", "D", "n", *compared, "note")
-    return _lines(head, (_map_cells(chart, row, column) for row, column in np.ndindex(chart.values.shape)))
+    return lines(head, (_map_cells(chart, row, column) for row, column in np.ndindex(chart.values.shape)))
 
 
 def _map_cells(chart: MapChart, row: int, column: int) -> tuple[str, ...]:
@@ -54,25 +52,11 @@ def _map_cells(chart: MapChart, row: int, column: int) -> tuple[str, ...]:
     more: tuple[str, ...] = ()
     if chart.pair is not None:
         ours, theirs = (float(one[row, column]) for one in chart.pair)
-        more, value = (chart.other_columns[column], _number(theirs), _number(value)), ours
+        more, value = (chart.other_columns[column], number(theirs), number(value)), ours
     sizes = (_size(int(chart.dimensions[row, column])), _size(int(chart.samples[row, column])))
     note = _SIGNS.get(str(chart.marks[row, column]), "")
-    return (chart.rows[row], chart.columns[column], _number(value), *sizes, *more, note)
-
-
-def _number(value: float) -> str:
-    """As many digits as it takes to read the same number; empty where there is none."""
-    return repr(value) if math.isfinite(value) else ""
+    return (chart.rows[row], chart.columns[column], number(value), *sizes, *more, note)
 
 
 def _size(size: int) -> str:
     return str(size) if size else ""
-
-
-def _lines(head: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> str:
-    return "\n".join("\t".join(map(_plain, row)) for row in (head, *rows)) + "\n"
-
-
-def _plain(cell: str) -> str:
-    """Without what would begin another cell or line."""
-    return " ".join(cell.split()) if set("\t\r\n") & set(cell) else cell

@@ -25,6 +25,15 @@ class Chosen:
     saturation: str = "bars"
     against: str = ""
     layer_view: str = "spectrum"
+    distance: str = "curves"
+    quantity: str = "distance"
+    curves: str = "total"
+    layers: str = ""
+    axes: str = ""
+    rows: str = "layers"
+    row: str = ""
+    matrix: str = ""
+    beside: str = ""
 
 
 class Selection:
@@ -36,6 +45,11 @@ class Selection:
         saturation: drawn as ``bars`` of one checkpoint or as a ``map`` of all.
         against: name of the run that saturation is compared with; empty = none.
         layer_view: what is drawn of the layer, its ``spectrum`` or its ``samples``.
+        chosen.distance: distances as ``curves``, ``map``, ``matrix`` or ``table``. chosen.quantity: its key.
+        chosen.curves: of the ``total``, of all ``layers`` or of the ``chosen`` ones, which are in ``layers``.
+        chosen.axes: those that are logarithmic, of ``x`` and ``y``.
+        chosen.rows: of map and table, ``layers`` or ``parameters``; chosen.row: the one picked last.
+        chosen.matrix: which one. chosen.beside: checkpoint of its chosen column.
 
     A listener is called with the names of the fields that changed, after all of them have changed.
     """
@@ -100,6 +114,11 @@ class Selection:
         return "samples" if self._now.layer_view == "samples" else "spectrum"
 
     @property
+    def chosen_layers(self) -> tuple[str, ...]:
+        """Names of the layers whose distances are drawn together."""
+        return tuple(filter(None, self._now.layers.split("\n")))
+
+    @property
     def chosen(self) -> Chosen:
         """All fields at once, for undo and for the session's view."""
         return self._now
@@ -156,9 +175,15 @@ def settled(chosen: Chosen, session: Session) -> Chosen:
 
 
 def _has_layer(session: Session, run: str, layer: str) -> bool:
+    found = (rows.get(run) for rows in (session.distances, session.gradients))
+    moved = any(layer in one.opened.layers for one in found if one is not None)
+    return bool(layer) and (moved or has_saturation(session, run, layer))
+
+
+def has_saturation(session: Session, run: str, layer: str) -> bool:
     """Whether saturation names the layer, observed or not, at any checkpoint of the run."""
     found = (m for s in session.saturation.values() if s.run == run for m in s.measured.values())
-    return bool(layer) and any(
+    return any(
         any(layer == one.layer for one in m.layers) or any(layer == one.layer for one in m.not_observed)
         for m in found
     )

@@ -26,7 +26,7 @@ from landscope_app.plots.saturation_table import bars_table, map_table
 from landscope_app.plots.saturation_values import STATISTICS
 from landscope_app.plots.spectrum_chart import spectrum_chart
 from landscope_app.state.document import Document
-from landscope_app.state.selection import Selection
+from landscope_app.state.selection import Selection, has_saturation
 from landscope_app.theme.colors import Theme
 from landscope_app.views.choosing import choose
 from landscope_app.views.compare_button import CompareButton
@@ -34,10 +34,11 @@ from landscope_app.views.labels import Hint
 from landscope_app.views.layer_spectrum import LayerSpectrum
 from landscope_app.views.measure_form import MeasureForm
 from landscope_app.views.pictured import Pictured, or_refuse
+from landscope_app.views.reading_button import ReadingButton
 from landscope_app.views.saturation_buttons import map_button, measure_button
 from landscope_app.views.saturation_foot import SaturationFoot
 from landscope_app.views.saturation_key import flags_key, marks_key, other_key
-from landscope_app.views.saturation_reading import reading_help
+from landscope_app.views.saturation_reading import READING
 from landscope_app.views.split_choice import SplitChoice
 from landscope_app.views.training_map import TrainingMap
 
@@ -99,7 +100,7 @@ class SaturationView(Pictured):
         head.addWidget(self.statistic, 1)
         self.statistic.setMinimumContentsLength(8)
         self.statistic.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        for button in (self.compare, self.over_training, reading_help()):
+        for button in (self.compare, self.over_training, ReadingButton(READING)):
             button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # a click there is a use of this panel
             head.addWidget(button)
         body = self._body = QWidget()
@@ -217,7 +218,7 @@ class SaturationView(Pictured):
     @property
     def picture_title(self) -> str:
         """What its picture shows."""
-        if self._layer_used and self.selection.layer:
+        if self._layer_used and self._layer:
             return f"the {self.selection.layer_view} of {self.selection.layer}"
         return "the saturation map" if self.selection.saturation == "map" else "the saturation"
 
@@ -228,7 +229,7 @@ class SaturationView(Pictured):
             LandscopeError: nothing was measured yet.
         """
         chart: BarChart | MapChart | CurveChart | PointsChart
-        if self._layer_used and self.selection.layer:
+        if self._layer_used and self._layer:
             samples = self.selection.layer_view == "samples"
             chart = self.samples_chart() if samples else self.spectrum_chart()
         elif self.selection.saturation == "map":
@@ -272,7 +273,7 @@ class SaturationView(Pictured):
 
     def _refresh_spectrum(self) -> None:
         measured = self._measured()
-        layer = self.selection.layer if measured is not None else ""
+        layer = self._layer if measured is not None else ""
         self._opened = bool(layer) and (self._opened or self.spectrum.isHidden())
         self.spectrum.setVisible(bool(layer))
         self._scroll.setMinimumHeight(LEAST_SHOWN if layer else LEAST_HEIGHT)
@@ -283,6 +284,13 @@ class SaturationView(Pictured):
             self.spectrum.show_layer(
                 layer, self.spectrum_chart(), chosen or was, changed=chosen not in (None, was)
             )
+
+    @property
+    def _layer(self) -> str:
+        """The selected layer, where saturation knows it: distances know others, too."""
+        layer = self.selection.layer
+        known = layer and has_saturation(self.document.session, self.selection.run, layer)
+        return layer if known else ""
 
     def _reveal(self, _lowest: int, highest: int) -> None:
         """Scroll to a spectrum that was just opened, once it has its place."""

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint
-from PySide6.QtWidgets import QToolButton, QToolTip
-
 READING = (
     "How to read this\n\n"
     "Saturation is the share of a layer's D directions that its output needs to hold the threshold of its "
@@ -30,17 +27,3 @@ READING = (
     "low rows at the end, Richter et al. 2021, Size Matters, arXiv 2102.01582, and Should You Go Deeper?, "
     "arXiv 2106.12307; effective rank, Roy and Vetterli 2007, EUSIPCO."
 )
-
-
-def reading_help() -> QToolButton:
-    """A small “?” that tells how to read saturation, when pointed at and when pressed."""
-    button = QToolButton()
-    button.setText("?")
-    button.setAutoRaise(True)
-    button.setAccessibleName("How to read this")
-    button.setAccessibleDescription(READING)
-    button.setToolTip(f"<qt>{READING.replace(chr(10), '<br>')}</qt>")
-    button.clicked.connect(
-        lambda: QToolTip.showText(button.mapToGlobal(QPoint(0, button.height())), button.toolTip(), button)
-    )
-    return button
