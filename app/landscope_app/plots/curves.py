@@ -10,14 +10,22 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from landscope_app.plots.axes import QuietAxis, style_plot, themed_plot
 from landscope_app.plots.charts import CurveChart, Floats, Series
+from landscope_app.plots.curve_bundle import CurveBundle, strands
+from landscope_app.plots.curve_values import (
+    MANY,
+    extent,
+    is_hidden,
+    legend_entries,
+    log10,
+    nearest_curve,
+    values_at,
+)
 from landscope_app.plots.legend import Legend, series_colour
-from landscope_app.plots.numbers import short, whole
 from landscope_app.plots.one_line import OneLine
 from landscope_app.theme.colors import Theme
 
 _EMPTY = CurveChart("", "", "", ())
-_MANY = 8
-_ROOMY = 260  # pixels of height
+_ROOMY, _NEAR = 260, 9.0  # pixels of height; between the mouse and a curve that it points at
 
 
 class CurvesWidget(QWidget):
@@ -25,15 +33,18 @@ class CurvesWidget(QWidget):
 
     Signals:
         picked: index into ``chart.stops`` of the checkpoint that was clicked.
+        named: the curve (its group) that was clicked, and whether Ctrl or Shift was held.
     """
 
     picked = Signal(object)
+    named = Signal(str, bool)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme, self._chart = theme, _EMPTY
         self._hidden: frozenset[str] = frozenset()
         self._items: list[tuple[Series, pg.PlotDataItem]] = []
+        self._bundle, self._upwards = CurveBundle(), list[Floats]()
         self._drawn: tuple[object, ...] = ()
         self.plot = themed_plot(theme, right=True)
         self.plot.setMouseEnabled(x=True, y=False)
@@ -77,6 +88,7 @@ class CurvesWidget(QWidget):
         self._right.setMouseEnabled(x=False, y=False)
         self._right.setZValue(-1)
         item.vb.sigResized.connect(lambda: self._right.setGeometry(item.vb.sceneBoundingRect()))
+        self.plot.addItem(self._bundle, ignoreBounds=True)
         self.plot.addItem(self._cursor, ignoreBounds=True)
         self.plot.scene().sigMouseClicked.connect(self._clicked)
         self.plot.scene().sigMouseMoved.connect(self._moved)
@@ -87,7 +99,7 @@ class CurvesWidget(QWidget):
         before, self._chart = self._chart, chart
         if self._shape(chart) != self._shape(before):
             self._rebuild()
-        else:
+        elif chart.series is not before.series:
             self._refill()
         self._place_cursor()
         self._write_readout(None)
@@ -96,7 +108,8 @@ class CurvesWidget(QWidget):
     @staticmethod
     def _shape(chart: CurveChart) -> tuple[object, ...]:
         looks = tuple((s.name, s.colour, s.shade, s.dashed, s.right, len(s.x)) for s in chart.series)
-        return looks, chart.x_title, chart.y_title, chart.right_title, chart.log_y, chart.log_x, chart.whole_x
+        titles = (chart.x_title, chart.y_title, chart.right_title, chart.style_titles)
+        return looks, titles, chart.log_y, chart.log_x, chart.whole_x, chart.front
 
     def apply_theme(self, theme: Theme) -> None:
         """Take other colours and fonts."""
@@ -119,7 +132,7 @@ class CurvesWidget(QWidget):
         bottom.whole = chart.whole_x
         self.plot.showAxis("right", bool(chart.right_title))
         self._title_axes()
-        for series in chart.series:
+        for series in () if self._is_bundle else chart.series:
             self._add(series)
         self.legend.set_series(legend_entries(chart), self._hidden)
         self._refill()
@@ -127,8 +140,9 @@ class CurvesWidget(QWidget):
     def _add(self, series: Series) -> None:
         colour = QColor(series_colour(series, self._theme))
         style = Qt.PenStyle.DashLine if series.dashed else Qt.PenStyle.SolidLine
-        many = len(self._chart.series) > _MANY
-        pen = pg.mkPen(colour, width=1.4 if many else 2, style=style)
+        many = len(self._chart.series) > MANY
+        wide = 3.2 if series.legend == self._chart.front else 1.4 if many else 2
+        pen = pg.mkPen(colour, width=wide, style=style)
         symbol = None if many or series.dashed or len(series.x) > 60 else "o"
         item = pg.PlotDataItem(
             pen=pen,
@@ -142,28 +156,40 @@ class CurvesWidget(QWidget):
         (self._right if series.right else self.plot).addItem(item)
         self._items.append((series, item))
 
+    @property
+    def _is_bundle(self) -> bool:
+        """Whether there are too many curves for one item of the plot each."""
+        series = self._chart.series
+        return len(series) > MANY and not any(s.right or s.error is not None for s in series)
+
     def _refill(self) -> None:
-        self._items = [(s, item) for s, (_, item) in zip(self._chart.series, self._items, strict=True)]
-        for series, item in self._items:
-            item.setData(self._across(series.x), self._upward(series))
+        self._upwards = [self._upward(s) for s in self._chart.series]
+        pairs = zip(self._chart.series, self._items, strict=False)
+        self._items = [(s, item) for s, (_, item) in pairs]
+        for (series, item), y in zip(self._items, self._upwards, strict=False):
+            item.setData(self._across(series.x), y)
             item.setVisible(self._is_shown(series))
+        shown = [self._is_shown(s) for s in self._chart.series]
+        across = [self._across(s.x) for s in self._chart.series]
+        bundled = strands(self._chart, across, self._upwards, shown, self._theme) if self._is_bundle else ()
+        self._bundle.set_strands(bundled)
         self._fit()
 
     def _across(self, x: Floats) -> Floats:
-        return _log10(x) if self._chart.log_x else np.asarray(x, float)
+        return log10(x) if self._chart.log_x else np.asarray(x, float)
 
     def _upward(self, series: Series) -> Floats:
         y = np.where(np.isfinite(series.y), series.y, np.nan)
-        return _log10(y) if self._chart.log_y and not series.right else y
+        return log10(y) if self._chart.log_y and not series.right else y
 
     def _fit(self) -> None:
         """Show everything, with a margin; autorange would follow the cursor and hidden curves too."""
-        shown = [s for s in self._chart.series if self._is_shown(s)]
-        across = _extent([self._across(s.x) for s in shown])
+        shown = [(s, y) for s, y in zip(self._chart.series, self._upwards, strict=True) if self._is_shown(s)]
+        across = extent([self._across(x) for x in {id(s.x): s.x for s, _ in shown}.values()])
         if across is not None:
             self.plot.setXRange(*across, padding=0.03)
         for right, view in ((False, self.plot.getViewBox()), (True, self._right)):
-            upward = _extent([self._upward(s) for s in shown if s.right is right])
+            upward = extent([y for s, y in shown if s.right is right])
             if upward is not None:
                 view.setYRange(*upward, padding=0.07)
 
@@ -189,8 +215,7 @@ class CurvesWidget(QWidget):
                 axis.set_title(title, self._theme)
 
     def _is_shown(self, series: Series) -> bool:
-        axis = self._chart.right_title if series.right else self._chart.y_title
-        return not {series.legend, axis} & self._hidden
+        return not is_hidden(series, self._chart, self._hidden)
 
     def _toggle(self, name: object) -> None:
         self._hidden = self._hidden ^ {str(name)}
@@ -206,61 +231,43 @@ class CurvesWidget(QWidget):
     def _moved(self, position: QPointF) -> None:
         box = self.plot.getViewBox()
         if box.sceneBoundingRect().contains(position) and self._chart.series:
-            self._write_readout(float(box.mapSceneToView(position).x()))
+            self._write_readout(float(box.mapSceneToView(position).x()), self._near(position))
 
     def _clicked(self, event: object) -> None:
         box = self.plot.getViewBox()
         position = event.scenePos()  # type: ignore[attr-defined]
-        if len(self._chart.stops) and box.sceneBoundingRect().contains(position):
+        if not len(self._chart.stops) or not box.sceneBoundingRect().contains(position):
+            return
+        name, held = self._near(position), event.modifiers()  # type: ignore[attr-defined]
+        more = bool(held & (Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier))
+        if name:
+            self.named.emit(name, more)
+        if not more:
             x = float(box.mapSceneToView(position).x())
-            self.picked.emit(int(np.argmin(np.abs(self._across(self._chart.stops) - x))))
+            away = np.abs(self._across(self._chart.stops) - x)
+            if np.isfinite(away).any():
+                self.picked.emit(int(np.nanargmin(away)))
 
-    def _write_readout(self, x: float | None) -> None:
+    def _near(self, position: QPointF) -> str:
+        """The curve (its group) under the mouse; empty = none is near."""
+        box = self.plot.getViewBox()
+        place, scale = box.mapSceneToView(position), box.viewPixelSize()[1]
+        curves = [
+            (s.legend, self._across(s.x), y)
+            for s, y in zip(self._chart.series, self._upwards, strict=True)
+            if not s.right and self._is_shown(s)
+        ]
+        return nearest_curve(curves, place.x(), place.y(), _NEAR * scale)
+
+    def _write_readout(self, x: float | None, pointed: str = "") -> None:
         if x is None and self._chart.cursor is not None:
             x = float(self._across(np.array([self._chart.cursor]))[0])
-        self.readout.set_note(self._values_at(x) or self._chart.note)
+        self.readout.set_note(self._values_at(x, pointed or self._chart.front) or self._chart.note)
 
-    def _values_at(self, x: float | None) -> str:
+    def _values_at(self, x: float | None, pointed: str) -> str:
         shown = [s for s in self._chart.series if self._is_shown(s)]
-        if x is None or not shown:
+        across = self._across(shown[0].x) if shown else np.empty(0)
+        if x is None or not np.isfinite(across).any():
             return ""
-        nearest = int(np.argmin(np.abs(self._across(shown[0].x) - x)))
-        at = f"{self._chart.x_title.split(' between ')[0]} {whole(float(shown[0].x[nearest]))}"
-        if len(shown) > _MANY:
-            low, high = _extent([np.array([float(s.y[nearest]) for s in shown])]) or (np.nan, np.nan)
-            return f"{at} · {short(low)} to {short(high)} over {len(shown)} layers"
-        return " · ".join([at, *(self._value(s, nearest) for s in shown)])
-
-    @staticmethod
-    def _value(series: Series, k: int) -> str:
-        text = f"{series.name} {short(float(series.y[k]))}"
-        if series.error is not None and np.isfinite(series.error[k]):
-            text += f" ± {short(float(series.error[k]), 1)}"
-        return text
-
-
-def legend_entries(chart: CurveChart) -> tuple[Series, ...]:
-    """The series; where colours stand for groups, also which line style belongs to which axis."""
-    if not chart.right_title or not any(s.group for s in chart.series if not s.dashed):
-        return chart.series
-    nothing = np.empty(0)
-    styles = (
-        Series(chart.y_title, nothing, nothing, colour=-1),
-        Series(chart.right_title, nothing, nothing, colour=-1, dashed=True),
-    )
-    return (*chart.series, *styles)
-
-
-def _log10(values: Floats) -> Floats:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found = np.log10(np.asarray(values, float))
-    return np.where(np.isfinite(found), found, np.nan)
-
-
-def _extent(arrays: list[Floats]) -> tuple[float, float] | None:
-    finite = np.concatenate([a[np.isfinite(a)] for a in arrays]) if arrays else np.empty(0)
-    if finite.size == 0:
-        return None
-    low, high = float(finite.min()), float(finite.max())
-    pad = (abs(low) * 0.05 or 0.5) if high == low else 0.0
-    return low - pad, high + pad
+        across = np.where(np.isfinite(across), across, np.inf)
+        return values_at(self._chart, shown, across, x, pointed)

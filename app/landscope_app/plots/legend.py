@@ -68,7 +68,11 @@ class Legend(QWidget):
     @property
     def is_ramp(self) -> bool:
         """Whether the series are shades of one ramp rather than single names."""
-        return len(self._series) > 1 and all(s.shade is not None for s in self._series)
+        return len(self._ramp) > 1 and all(s.shade is not None or s.colour < 0 for s in self._series)
+
+    @property
+    def _ramp(self) -> tuple[Series, ...]:
+        return tuple(s for s in self._series if s.shade is not None)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Flow the names anew."""
@@ -86,15 +90,16 @@ class Legend(QWidget):
 
     def _arrange(self) -> None:
         self._places = []
-        x = y = 0.0
+        x, y = 0.0, ROW if self.is_ramp else 0.0
         metrics = QFontMetricsF(self._font())
-        for series in () if self.is_ramp or len(self._series) < 2 else self._series:
+        named = [s for s in self._series if s.shade is None] if self.is_ramp else self._series
+        for series in () if len(self._series) < 2 else named:
             width = self.sample + 6 + metrics.horizontalAdvance(series.legend) + self.gap
             if x and x + width - self.gap > self.width():
                 x, y = 0.0, y + ROW
             self._places.append((QRectF(x, y, width, ROW), series))
             x += width
-        rows = 1 if self.is_ramp else (0 if not self._places else int(y / ROW) + 1)
+        rows = int(y / ROW) + 1 if self._places else int(self.is_ramp)
         height = int(rows * ROW)
         if height != self.height():
             self.setFixedHeight(height)
@@ -134,7 +139,7 @@ class Legend(QWidget):
         room = (self.width() - 80) / 2 - 10
         first, last = (
             metrics.elidedText(s.name, Qt.TextElideMode.ElideMiddle, room)
-            for s in (self._series[0], self._series[-1])
+            for s in (self._ramp[0], self._ramp[-1])
         )
         painter.setPen(QColor(self._theme.text))
         painter.drawText(QRectF(0, 0, room, ROW), Qt.AlignmentFlag.AlignVCenter, first)
