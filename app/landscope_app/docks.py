@@ -76,5 +76,5 @@ class Docks:
         sides = [docks["project"], docks["saturation"]]
         self._window.resizeDocks(sides, widths, Qt.Orientation.Horizontal)
         right = [docks["saturation"], docks["distance"], docks["losses"]]
-        self._window.resizeDocks(right, [44, 28, 28], Qt.Orientation.Vertical)
+        self._window.resizeDocks(right, [42, 32, 26], Qt.Orientation.Vertical)
         self._window.resizeDocks([docks["jobs"]], [130], Qt.Orientation.Vertical)

@@ -139,7 +139,6 @@ class _Rendering:
                 yield f"contour-{_plain(name)}", chart
 
     def _run_charts(self) -> Iterator[tuple[str, Chart]]:
-        from landscope_app.plots.distance_chart import distance_chart
         from landscope_app.plots.loss_chart import loss_chart
 
         session = self._session
@@ -147,14 +146,31 @@ class _Rendering:
             yield from self._saturation_charts(run, "")
             if self._against(run):
                 yield from self._saturation_charts(run, self._against(run))
-            curves = {
-                "losses": loss_chart(session, run),
-                "distance": distance_chart(session, run),
-                "distance-layers": distance_chart(session, run, per_layer=True),
-            }
-            for name, chart in curves.items():
+            losses = loss_chart(session, run)
+            if losses.series:
+                yield f"losses-{_plain(run)}", losses
+            yield from self._distance_charts(run)
+        from landscope_app.plots.matrices import all_matrices
+
+        for key, matrix in all_matrices(session):
+            yield f"matrix-{_plain(key.text)}", matrix
+
+    def _distance_charts(self, run: str) -> Iterator[tuple[str, Chart]]:
+        """Curves and map of the chosen quantity; beside another run, the curves once more."""
+        from landscope_app.plots.distance_chart import CurveChoice, distance_chart
+        from landscope_app.plots.distance_map import distance_map
+        from landscope_app.plots.quantities import offered
+
+        session, chosen = self._session, str(self._chosen(run).get("quantity", ""))
+        key = chosen if chosen in [one.key for one in offered(session, run)] else "distance"
+        for scope, name in (("total", "distance"), ("layers", "distance-layers")):
+            for other in dict.fromkeys(("", self._against(run))):
+                chart = distance_chart(session, run, key=key, choice=CurveChoice(scope, other=other))
                 if chart.series:
-                    yield f"{name}-{_plain(run)}", chart
+                    yield f"{name}-{_plain(run)}{f'-against-{_plain(other)}' if other else ''}", chart
+        found = distance_map(session, run, key)
+        if found.rows:
+            yield f"distance-map-{_plain(run)}", found
 
     def _saturation_charts(self, run: str, other: str) -> Iterator[tuple[str, Chart]]:
         """Bars, map and the selected layer of a run, alone or beside another run."""

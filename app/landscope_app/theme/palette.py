@@ -163,6 +163,7 @@ QTreeView:focus, QListView:focus, QTableView:focus, QPlainTextEdit:focus {{ bord
 QTreeView::item, QListView::item {{ padding: 3px 2px; }}
 QHeaderView::section {{
   background: {panel}; color: {muted}; border: none; border-bottom: 1px solid {border}; padding: 5px 6px; }}
+QAbstractScrollArea::corner {{ background: transparent; border: none; }}
 QProgressBar {{ background: {track}; border: none; border-radius: 3px; max-height: 6px; min-height: 6px; }}
 QProgressBar::chunk {{ background: {accent}; border-radius: 3px; }}
 QTabBar::tab {{ background: transparent; color: {muted}; padding: 5px 10px; border-radius: 5px; }}

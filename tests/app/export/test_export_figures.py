@@ -11,7 +11,7 @@ from landscope.contract.errors import LandscopeError
 from landscope_app.export.figure_style import PICTURE_THEMES
 from landscope_app.export.figures import drawn, figure_array, save_figure
 from landscope_app.plots.charts import Bar, BarChart, Chart, MapChart
-from landscope_app.plots.distance_chart import distance_chart
+from landscope_app.plots.distance_chart import CurveChoice, distance_chart
 from landscope_app.plots.landscape_chart import field_chart, line_chart
 from landscope_app.plots.loss_chart import loss_chart
 from landscope_app.plots.samples_chart import samples_chart
@@ -34,7 +34,7 @@ def charts() -> dict[str, Chart]:
         "samples": samples_chart(session, RUN, names()[3], LAYERS[0]),
         "map": saturation_map(session, RUN),
         "losses": loss_chart(session, RUN, names()[3]),
-        "distance": distance_chart(session, RUN, per_layer=True),
+        "distance": distance_chart(session, RUN, choice=CurveChoice("layers")),
         "line": line_chart(session, f"{RUN}-line"),
         "plane": plane,
     }

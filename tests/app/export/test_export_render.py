@@ -25,7 +25,7 @@ def session_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _flat_names(kind: str) -> set[str]:
-    stems = {"saturation", "saturation-map", "losses", "distance", "distance-layers", "line"}
+    stems = {"saturation", "saturation-map", "losses", "distance", "distance-layers", "distance-map", "line"}
     names = {f"{stem}-{RUN}{'-line' if stem == 'line' else ''}.{kind}" for stem in stems}
     return names | {f"contour-{RUN}-{plane}.{kind}" for plane in ("trajectory", "random")}
 
@@ -56,7 +56,7 @@ def test_that_spectrum_and_samples_of_the_selected_layer_are_drawn(
         ({"run": RUN, "layer": LAYERS[1]}, [], set()),
     ],
 )
-def test_that_saturation_is_drawn_beside_the_run_it_is_compared_with(
+def test_that_a_run_is_drawn_beside_the_one_it_is_compared_with(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     view: dict[str, str],
@@ -74,7 +74,8 @@ def test_that_saturation_is_drawn_beside_the_run_it_is_compared_with(
     monkeypatch.setattr(render._Rendering, "_surfaces", lambda _: ())
     assert render.main([str(tmp_path / "two.h5"), "-o", str(tmp_path / "out"), *words]) == 0
     pairs = {RUN: RUNS[1], RUNS[1]: RUN}
-    kinds = {run: ("saturation", "saturation-map", *(("spectrum",) if run == RUN else ())) for run in RUNS}
+    always = ("saturation", "saturation-map", "distance", "distance-layers")
+    kinds = {run: (*always, *(("spectrum",) if run == RUN else ())) for run in RUNS}
     found = {name for name in drawn if "-against-" in name}
     assert found == {f"{kind}-{run}-against-{pairs[run]}" for run in compared for kind in kinds[run]}
 

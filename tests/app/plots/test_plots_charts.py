@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from landscope.contract import deltas as d
 from landscope.session.model import Session
 from landscope.session.schema import UNITS
-from landscope_app.plots.distance_chart import distance_chart, offered
+from landscope_app.plots.distance_chart import CurveChoice, distance_chart
 from landscope_app.plots.landscape_chart import (
     Display,
     barriers,
@@ -17,6 +17,7 @@ from landscope_app.plots.landscape_chart import (
     metrics_of_plane,
 )
 from landscope_app.plots.loss_chart import loss_chart
+from landscope_app.plots.quantities import offered
 from landscope_app.plots.saturation_chart import saturation_chart
 from landscope_app.plots.saturation_values import STATISTICS
 
@@ -117,7 +118,7 @@ def test_that_angles_are_in_the_unit_that_their_title_says(session: Session) -> 
 
 
 def test_that_distances_per_layer_have_one_curve_each(session: Session) -> None:
-    chart = distance_chart(session, RUN, names()[1], per_layer=True)
+    chart = distance_chart(session, RUN, names()[1], choice=CurveChoice("layers"))
     assert [s.name for s in chart.series] == list(LAYERS)
     measured = session.distances[RUN].measured[names()[1]].layers["distance"]
     np.testing.assert_array_equal([s.y[1] for s in chart.series], measured)

@@ -89,7 +89,7 @@ def test_that_distance_can_be_shown_per_layer(
     application: QApplication, document: Document, selection: Selection, keep: Keep
 ) -> None:
     view = _show(DistanceView, document, selection, keep)
-    view.per_layer.setChecked(True)
+    selection.set(curves="layers")
     view.refresh_now()
     assert len(view.curves.chart.series) == len(document.session.distances[RUNS[0]].opened.layers)
     assert view.quantity.itemText(0) == "Distance from init"
