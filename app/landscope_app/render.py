@@ -153,7 +153,9 @@ class _Rendering:
         from landscope_app.plots.matrices import all_matrices
 
         for key, matrix in all_matrices(session):
-            yield f"matrix-{_plain(key.text)}", matrix
+            layer = str(self._chosen(key.run).get("layer", ""))
+            if key.layer in ("", layer):  # hundreds of layers would be hundreds of pictures
+                yield f"matrix-{_plain(key.text)}", matrix
 
     def _distance_charts(self, run: str) -> Iterator[tuple[str, Chart]]:
         """Curves and map of the chosen quantity; beside another run, the curves once more."""

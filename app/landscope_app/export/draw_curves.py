@@ -72,7 +72,7 @@ def _add_legend(axes: Any, right: Any, chart: CurveChart, theme: Theme, scale: f
     if len(chart.series) < 2 or all(s.shade is not None for s in chart.series):
         axes.set_title(chart.title)
         if len(chart.series) >= 2:
-            add_ramp(axes, (chart.series[0].name, chart.series[-1].name), theme, scale)
+            add_ramp(axes, (chart.series[0].legend, chart.series[-1].legend), theme, scale)
         return
     handles, labels = axes.get_legend_handles_labels()
     if right is not None:

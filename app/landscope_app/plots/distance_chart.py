@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -67,6 +67,8 @@ def distance_chart(
     series = _series(distances, known, key, choice, {})
     beside = _beside(session, run, key, choice)
     if beside is not None:
+        if choice.scope == "total":
+            series = tuple(replace(one, name=f"{one.name} · {run}") for one in series)
         series += _others(*beside, key, choice, series)
     return CurveChart(
         title=f"{_runs(run, beside)} · {title[0].lower()}{title[1:]}",

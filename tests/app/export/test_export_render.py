@@ -3,10 +3,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
-from fake_session import LAYERS, RUNS, fake_session
+from fake_session import LAYERS, RUNS, fake_session, names
 from PIL import Image
 
+from landscope.contract import deltas as d
 from landscope.session.model import Session
 from landscope.session.write import save
 from landscope_app import render
@@ -165,3 +167,35 @@ def test_that_wrong_options_are_refused(session_file: Path, tmp_path: Path, wron
     with pytest.raises(SystemExit) as caught:
         render.main([str(session_file), "-o", str(tmp_path), *wrong])
     assert caught.value.code == 2
+
+
+def test_that_matrices_are_drawn_and_of_layers_only_the_selected_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session, count = fake_session((RUN,)), len(names())
+    values = np.ones((count, count))
+    session.apply(d.DistanceMatrices(run=RUN, checkpoints=names(), distance=values, cosine=values))
+    session.apply(
+        d.SimilarityMeasured(
+            run=RUN,
+            other=RUN,
+            checkpoints=names(),
+            others=names(),
+            split="train",
+            samples=8,
+            predictions={"kl": values},
+            layers=LAYERS[:3],
+            cka=np.ones((3, count, count)),
+        )
+    )
+    session.view = {"selection": {"run": RUN, "layer": LAYERS[1]}}
+    save(session, tmp_path / "one.h5")
+    drawn: list[str] = []
+    monkeypatch.setattr(
+        "landscope_app.export.figures.save_figure", lambda _charts, path, *_: drawn.append(path.stem)
+    )
+    monkeypatch.setattr(render._Rendering, "_surfaces", lambda _: ())
+    assert render.main([str(tmp_path / "one.h5"), "-o", str(tmp_path / "out")]) == 0
+    wanted = {f"matrix-{kind}-{RUN}-{RUN}" for kind in ("distance", "cosine", "kl")}
+    wanted.add(f"matrix-cka-{RUN}-{RUN}-{LAYERS[1]}")
+    assert {name for name in drawn if name.startswith("matrix-")} == wanted

@@ -74,6 +74,12 @@ def test_that_another_run_is_drawn_as_dashes_in_the_same_colours(session: Sessio
     assert chart.style_titles == (RUN, OTHER)
 
 
+def test_that_the_totals_of_two_runs_say_whose_they_are(session: Session) -> None:
+    chart = distance_chart(session, RUN, choice=CurveChoice(other=OTHER))
+    assert [one.legend for one in chart.series] == [f"all parameters · {run}" for run in RUNS]
+    assert chart.series[0].colour != chart.series[1].colour
+
+
 def test_that_layers_of_only_one_run_are_named(session: Session) -> None:
     renamed = ("first", *LAYERS[1:])
     session.distances[OTHER].opened = replace(session.distances[OTHER].opened, layers=renamed)
