@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
@@ -14,10 +13,11 @@ from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from landscope_app.plots.charts import CurveChart, Floats
 from landscope_app.plots.legend import series_colour
+from landscope_app.plots.slices import Slices
 from landscope_app.theme.colors import Theme
 
-SLICE_S = 0.006
-"""How long it draws in one go."""
+Picture = tuple[QImage, QRectF]
+"""An image, and the part of the plot that it covers."""
 
 
 @dataclass(frozen=True)
@@ -39,28 +39,25 @@ class CurveBundle(pg.GraphicsObject):  # type: ignore[misc]
         self._strands: tuple[Strand, ...] = ()
         self._image, self._covers = QImage(), QRectF()
         self._wanted: tuple[object, ...] = ()
-        self._steps: Generator[None, None, tuple[QImage, QRectF]] | None = None
-        self._more = QTimer(self, singleShot=True, interval=0)
-        self._more.timeout.connect(self._go_on)
+        self._slices = Slices[Picture](QTimer(self, singleShot=True, interval=0), self._take)
 
     def set_strands(self, strands: Sequence[Strand]) -> None:
         """Draw other curves."""
         self._strands = tuple(strands)
         self._wanted = ()
         if not self._strands:
-            self._more.stop()
-            self._steps, self._image = None, QImage()
+            self._slices.stop()
+            self._image = QImage()
         self.update()
 
     @property
     def is_drawing(self) -> bool:
         """Whether the picture is not complete yet."""
-        return self._steps is not None
+        return self._slices.running
 
     def finish(self) -> None:
         """Draw all that is left now (for pictures and tests)."""
-        while self._steps is not None:
-            self._go_on()
+        self._slices.finish()
 
     def boundingRect(self) -> QRectF:
         """All that is seen of the plot."""
@@ -83,27 +80,15 @@ class CurveBundle(pg.GraphicsObject):  # type: ignore[misc]
         key = (view.getRect(), place.width(), place.height(), ratio)
         if key != self._wanted:
             self._wanted = key
-            self._steps = self._drawn(view, place, ratio)
-            self._more.start()
+            self._slices.start(self._drawn(view, place, ratio), later=True)
         if not self._image.isNull():
             painter.drawImage(self._covers, self._image)
 
-    def _go_on(self) -> None:
-        until = time.perf_counter() + SLICE_S
-        while self._steps is not None:
-            try:
-                next(self._steps)
-            except StopIteration as end:
-                (self._image, self._covers), self._steps = end.value, None
-                self.update()
-                return
-            if time.perf_counter() >= until:
-                self._more.start()
-                return
+    def _take(self, picture: Picture) -> None:
+        self._image, self._covers = picture
+        self.update()
 
-    def _drawn(
-        self, view: QRectF, place: QRectF, ratio: float
-    ) -> Generator[None, None, tuple[QImage, QRectF]]:
+    def _drawn(self, view: QRectF, place: QRectF, ratio: float) -> Generator[None, None, Picture]:
         """A picture of ``view`` in so many pixels, a few curves in each step."""
         wide, high = max(1, round(place.width() * ratio)), max(1, round(place.height() * ratio))
         image = QImage(wide, high, QImage.Format.Format_ARGB32_Premultiplied)

@@ -14,6 +14,7 @@ from landscope_app.plots.distance_rows import SIGNS, Owner, layers, marks, param
 from landscope_app.plots.loss_chart import step_title
 from landscope_app.plots.numbers import whole
 from landscope_app.plots.quantities import BY_KEY, Quantity, quantity_title, rows_of
+from landscope_app.plots.slices import at_once
 
 DIVERGING = "vik"
 Values = NDArray[np.float64]
@@ -28,12 +29,7 @@ def distance_map(
         KeyError: there is no such quantity.
     """
     steps = distance_map_steps(session, run, key, by_parameter=by_parameter, log=log)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            chart: MapChart = end.value
-            return chart
+    return at_once(steps)
 
 
 def distance_map_steps(

@@ -17,6 +17,7 @@ from landscope_app.plots.saturation_chart import EMPTY
 from landscope_app.plots.saturation_frame import UNSEEN, Frame, Frames
 from landscope_app.plots.saturation_how import unlike
 from landscope_app.plots.saturation_values import STATISTICS, Statistic
+from landscope_app.plots.slices import at_once
 from landscope_app.scene.ticks import nice_step
 
 SIGNS = "× dead · ! NaN · * too few samples · ~ sample of rows · – not observed"
@@ -43,12 +44,7 @@ def saturation_map(
         OptionError: not 0 < threshold ≤ 1.
     """
     steps = map_steps(session, run, key, mode, threshold, other, Frames())
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            chart: MapChart = end.value
-            return chart
+    return at_once(steps)
 
 
 def map_steps(

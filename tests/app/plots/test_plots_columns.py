@@ -9,6 +9,7 @@ from landscope.session.model import Session
 from landscope.session.threshold import at_threshold
 from landscope_app.plots.saturation_columns import column_of
 from landscope_app.plots.saturation_frame import Frame, Frames
+from landscope_app.plots.slices import at_once
 
 
 def _measured() -> SaturationMeasured:
@@ -51,13 +52,7 @@ def test_that_a_checkpoint_without_layers_is_an_empty_column() -> None:
 
 
 def _frame(frames: Frames, session: Session) -> Frame:
-    steps = frames.frame(session, RUNS[0], "train", "")
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            made: Frame = end.value
-            return made
+    return at_once(frames.frame(session, RUNS[0], "train", ""))
 
 
 def test_that_a_frame_is_made_anew_only_when_something_in_it_is_measured_anew() -> None:

@@ -10,11 +10,11 @@ from qt_application import Keep
 
 from landscope.contract import deltas as d
 from landscope.contract.errors import LandscopeError
+from landscope_app.plots import slices
 from landscope_app.plots.distance_table import TOTAL
 from landscope_app.state.document import Document
 from landscope_app.state.selection import Selection
 from landscope_app.theme.colors import DARK, LIGHT
-from landscope_app.views import sliced_map
 from landscope_app.views.distance import DistanceView
 from landscope_app.views.saturation import SaturationView
 
@@ -252,7 +252,7 @@ def test_that_pictures_follow_what_is_shown(view: DistanceView) -> None:
 def test_that_a_map_is_made_in_slices_and_only_where_something_changed(
     view: DistanceView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sliced_map, "SLICE_S", 0.0)
+    monkeypatch.setattr(slices, "SLICE_S", 0.0)
     view.selection.set(distance="map")
     view.refresh_now()
     assert not view.map.canvas.chart.rows

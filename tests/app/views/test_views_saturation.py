@@ -7,13 +7,13 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from qt_application import Keep
 
+from landscope_app.plots import slices
 from landscope_app.plots.bars import PADDING, ROW
 from landscope_app.plots.charts import MapChart
 from landscope_app.plots.map import told
 from landscope_app.state.document import Document
 from landscope_app.state.selection import Selection
 from landscope_app.theme.colors import DARK
-from landscope_app.views import sliced_map
 from landscope_app.views.saturation import SaturationView
 
 
@@ -233,7 +233,7 @@ def test_that_the_table_of_what_is_shown_is_copied(view: SaturationView) -> None
 def test_that_a_long_training_is_read_in_slices_and_never_shown_in_part(
     view: SaturationView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sliced_map, "SLICE_S", 0.0)
+    monkeypatch.setattr(slices, "SLICE_S", 0.0)
     drawn: list[MapChart] = []
     view.map.drawn.connect(drawn.append)
     view.selection.set(saturation="map")
