@@ -7,6 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from landscope.contract.deltas import AnyDelta
+from landscope.contract.errors import LandscopeError
 
 PROTOCOL = 1
 SCRIPT_RUNS = "script is still running"
@@ -59,6 +60,11 @@ class Notice(Body, frozen=True, kw_only=True):
     level: Level
     sentence: str
     detail: str = ""
+
+
+def told(error: LandscopeError) -> Notice:
+    """An error that costs one part of the work, while the rest goes on."""
+    return Notice(level="warning", sentence=error.sentence, detail=error.detail)
 
 
 class Log(Body, frozen=True, kw_only=True):

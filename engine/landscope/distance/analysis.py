@@ -18,7 +18,7 @@ from landscope.contract.deltas import (
     DistancesMeasured,
 )
 from landscope.contract.errors import CheckpointError
-from landscope.contract.events import Notice, Partial, Progress, Update
+from landscope.contract.events import Notice, Partial, Progress, Update, told
 from landscope.contract.job import CancelToken, DistanceJob, Pace
 from landscope.distance.frame import Frame
 from landscope.distance.matrices import PairwiseProducts
@@ -86,7 +86,7 @@ class _Walk:
             try:
                 tensors = self._states.load(checkpoint.name)
             except CheckpointError as error:
-                yield Notice(level="warning", sentence=error.sentence, detail=error.detail)
+                yield told(error)
                 continue
             if not self.measured:
                 yield self._open(checkpoint, tensors)

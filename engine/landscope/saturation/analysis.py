@@ -11,7 +11,7 @@ from torch import Tensor
 
 from landscope.contract.deltas import NotObserved, SaturationMeasured
 from landscope.contract.errors import CheckpointError, OptionError
-from landscope.contract.events import Notice, Partial, Progress, Update
+from landscope.contract.events import Notice, Partial, Progress, Update, told
 from landscope.contract.intrinsic import check_threshold
 from landscope.contract.job import CancelToken, Pace, SaturationJob
 from landscope.layers.kinds import Layer, names_of, observed_layers
@@ -107,7 +107,7 @@ class _Work:
             self._subject.load(name)
         except CheckpointError as error:
             self._done += len(self._batches)
-            yield Notice(level="warning", sentence=error.sentence, detail=error.detail)
+            yield told(error)
             return
         covariances = LayerCovariances(self._job.options.row_share)
         rows = LayerRows() if self._job.options.embedding else None

@@ -54,10 +54,16 @@ def linear_cka(
     return float(cka_matrix(vectors[:1], vectors[1:])[0, 0])
 
 
-def cka_matrix(rows: Sequence[Vector | None], columns: Sequence[Vector | None]) -> NDArray[np.float64]:
-    """(M, K) CKA between the vectors of M and K layers; NaN where one is missing, constant or not finite."""
-    length = max((len(one) for one in (*rows, *columns) if one is not None), default=0)
-    one, other = (_stacked(side, length) for side in (rows, columns))
+def cka_matrix(
+    rows: Sequence[Vector | None], columns: Sequence[Vector | None] | None = None
+) -> NDArray[np.float64]:
+    """(M, K) CKA between the vectors of M and K layers; NaN where one is missing, constant or not finite.
+
+    ``columns`` None: the rows among themselves.
+    """
+    length = max((len(one) for one in (*rows, *(columns or ())) if one is not None), default=0)
+    one = _stacked(rows, length)
+    other = one if columns is None else _stacked(columns, length)
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         lengths = np.sqrt((one * one).sum(1))[:, None] * np.sqrt((other * other).sum(1))[None, :]
         return np.where(lengths > 0, one @ other.T / lengths, np.nan)

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from landscope.contract.deltas import GradientOpened, GradientsMeasured
 from landscope.contract.errors import CheckpointError, ScriptError
-from landscope.contract.events import Notice, Partial, Progress, Update
+from landscope.contract.events import Partial, Progress, Update, told
 from landscope.contract.job import CancelToken, GradientJob, Pace
 from landscope.distance.frame import frame_of
 from landscope.project.measuring.measure import as_at_first
@@ -48,8 +48,9 @@ class _Work:
         self._subject, self._job, self._token = subject, job, token
         self._batches = subject.data.batches(job.options.split)
         self._samples = sum(batch.size for batch in self._batches)
-        self._parameters = dict(subject.model.named_parameters())
-        self._frame = frame_of({name: one.detach() for name, one in self._parameters.items()})
+        parameters = dict(subject.model.named_parameters())
+        self._frame = frame_of({name: one.detach() for name, one in parameters.items()})
+        self._rows = [parameters[name] for name in self._frame.parameters]
         self._done, self._total = 0, checkpoints * len(self._batches)
         self._pace = Pace(self._total, token)
 
@@ -64,7 +65,7 @@ class _Work:
             sizes=frame.sizes,
             layers=frame.layers,
             layer_of=frame.layer_of,
-            flags=tuple(() if one.requires_grad else ("frozen",) for one in self._rows()),
+            flags=tuple(() if one.requires_grad else ("frozen",) for one in self._rows),
             split=self._job.options.split,
             samples=self._samples,
         )
@@ -76,9 +77,9 @@ class _Work:
             self._subject.load(name)
         except CheckpointError as error:
             self._done += len(self._batches)
-            yield Notice(level="warning", sentence=error.sentence, detail=error.detail)
+            yield told(error)
             return
-        moving = [one for one in self._rows() if one.requires_grad]
+        moving = [one for one in self._rows if one.requires_grad]
         sums = [torch.zeros_like(one, dtype=_wide(one)) for one in moving]
         with as_at_first(self._subject, self._subject.model, 0):
             for index in range(len(self._batches) if moving else 0):
@@ -86,11 +87,9 @@ class _Work:
                 self._done += 1
                 if self._pace.due():
                     yield self._progress(name)
-        found = iter(sums)
-        squared = [
-            float(next(found).abs().square().sum()) if one.requires_grad else 0.0 for one in self._rows()
-        ]
-        yield Partial(delta=self._measured(name, np.array(squared)))
+        squared = np.zeros(len(self._rows))
+        squared[[one.requires_grad for one in self._rows]] = [float(s.abs().square().sum()) for s in sums]
+        yield Partial(delta=self._measured(name, squared))
         yield self._progress(name)
 
     def _add(self, index: int, moving: list[nn.Parameter], sums: list[Tensor]) -> None:
@@ -109,9 +108,6 @@ class _Work:
         for total, gradient in zip(sums, gradients, strict=True):
             if gradient is not None:
                 total += gradient
-
-    def _rows(self) -> list[nn.Parameter]:
-        return [self._parameters[name] for name in self._frame.parameters]
 
     def _measured(self, name: str, squared: NDArray[np.float64]) -> GradientsMeasured:
         rows = np.sqrt(self._frame.grouped(np.where(np.isfinite(squared), squared, np.nan)))

@@ -78,7 +78,7 @@ class Scores:
 
 
 def prediction_matrices(
-    rows: list[Tensor], columns: list[Tensor], check: Callable[[], None] = lambda: None
+    rows: list[Tensor], columns: list[Tensor] | None = None, *, check: Callable[[], None] = lambda: None
 ) -> dict[str, Matrix]:
     """All (M, K) matrices between M and K checkpoints from their scores, (n, C) each at the same positions.
 
@@ -86,21 +86,27 @@ def prediction_matrices(
     * ``kl``: mean over positions of KL(pᵢ ‖ pⱼ) = Σ pᵢ (ln pᵢ − ln pⱼ), in nats
     * ``js``: mean of the Jensen–Shannon divergence ½ KL(pᵢ ‖ m) + ½ KL(pⱼ ‖ m), m = ½ (pᵢ + pⱼ) (Lin 1991)
 
-    NaN for checkpoints whose scores are not numbers. ``check`` is called at every pair; it may raise.
+    NaN for checkpoints whose scores are not numbers. ``columns`` None: the rows among themselves. ``check``
+    is called at every pair; it may raise.
     """
-    found = {name: np.full((len(rows), len(columns)), np.nan) for name in ("disagreement", "kl", "js")}
-    few = sum(scores.numel() for scores in columns) <= _AT_ONCE
-    kept = [_Predicted(scores) for scores in columns] if few else None
+    others = rows if columns is None else columns
+    disagreement, kl, js = (np.full((len(rows), len(others)), np.nan) for _ in range(3))
+    few = sum(scores.numel() for scores in others) <= _AT_ONCE
+    kept = [_Predicted(scores) for scores in others] if few else None
     for i, scores in enumerate(rows):
-        one = _Predicted(scores)
-        for j, column in enumerate(columns):
+        one = kept[i] if kept and columns is None else _Predicted(scores)
+        for j, column in enumerate(others):
             check()
             other = kept[j] if kept else _Predicted(column)
-            if one.defined and other.defined:
-                found["disagreement"][i, j] = float((one.classes != other.classes).double().mean())
-                found["kl"][i, j] = _mean(one.probability * (one.log - other.log))
-                found["js"][i, j] = _jensen_shannon(one, other)
-    return found
+            if not (one.defined and other.defined):
+                continue
+            kl[i, j] = _mean(one.probability * (one.log - other.log))
+            if columns is None and j < i:  # both are symmetric
+                disagreement[i, j], js[i, j] = disagreement[j, i], js[j, i]
+                continue
+            disagreement[i, j] = float((one.classes != other.classes).double().mean())
+            js[i, j] = _jensen_shannon(one, other)
+    return {"disagreement": disagreement, "kl": kl, "js": js}
 
 
 class _Predicted:

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from landscope.contract.deltas import Floats, NotObserved, SimilarityMeasured
 from landscope.contract.errors import CheckpointError, DataError
-from landscope.contract.events import Notice, Partial, Progress, Update
+from landscope.contract.events import Notice, Partial, Progress, Update, told
 from landscope.contract.job import CancelToken, Pace, SimilarityJob
 from landscope.distance.analysis import spread
 from landscope.distance.functions.cka import Vector, cka_matrix
@@ -104,7 +104,7 @@ class _Work:
             try:
                 subject.load(name)
             except CheckpointError as error:
-                yield Notice(level="warning", sentence=error.sentence, detail=error.detail)
+                yield told(error)
                 continue
             seen[name] = yield from self._see(subject, name)
             if len(seen) == 1:
@@ -179,22 +179,19 @@ class _Work:
 
     def _layer(self, name: str) -> NDArray[np.float64]:
         """(M, K) CKA of one layer; NaN for checkpoints where it was not seen."""
-        rows, columns = ([one.vectors.get(name) for one in side.values()] for side in self._ends())
-        return cka_matrix(rows, columns)
+        return cka_matrix(*([one.vectors.get(name) for one in side.values()] for side in self._sides))
 
     def _predictions(self) -> dict[str, Floats]:
-        rows, columns = ([one.scores for one in side.values()] for side in self._ends())
-        known = [scores for scores in (*rows, *columns) if scores is not None]
-        if len(known) < len(rows) + len(columns) or len({scores.shape for scores in known}) != 1:
+        sides = [[one.scores for one in side.values()] for side in self._sides]
+        known = [[scores for scores in side if scores is not None] for side in sides]
+        shapes = {scores.shape for side in known for scores in side}
+        if list(map(len, known)) != list(map(len, sides)) or len(shapes) != 1:
             return {}
-        return dict(prediction_matrices(known[: len(rows)], known[len(rows) :], self._token.check))
+        return dict(prediction_matrices(*known, check=self._token.check))
 
     def _positions(self) -> int:
         first = next((one.scores for one in self._sides[0].values()), None)
         return 0 if first is None else len(first)
-
-    def _ends(self) -> tuple[dict[str, _Seen], dict[str, _Seen]]:
-        return self._sides[0], self._sides[-1]
 
     def _progress(self, name: str) -> Progress:
         return Progress(done=self._done, total=self._total, eta_s=self._pace.eta_s(self._done), what=name)

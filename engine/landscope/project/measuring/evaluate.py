@@ -9,7 +9,7 @@ import torch
 
 from landscope.contract.deltas import CheckpointMeasured
 from landscope.contract.errors import CheckpointError
-from landscope.contract.events import Notice, Partial, Progress, Update
+from landscope.contract.events import Notice, Partial, Progress, Update, told
 from landscope.contract.job import CancelToken, EvaluateJob, Pace
 from landscope.project.measuring.measure import measure_repeatedly
 from landscope.project.subject import Subject
@@ -43,7 +43,7 @@ def _one(subject: Subject, run: str, name: str, token: CancelToken) -> Iterator[
         subject.load(name)
         subject.sha256(name)
     except CheckpointError as error:
-        yield Notice(level="warning", sentence=error.sentence, detail=error.detail)
+        yield told(error)
         return
     for split in subject.data.splits:
         found = measure_repeatedly(subject, split, token)
